@@ -39,7 +39,7 @@ MUTANTS = PYTHONPATH=benchmarks $(BIN)/python tests/mutants/mutants.py
 SUBMIT = PATH="$(abspath $(BIN)):$$PATH" PYSPARK_PYTHON="$(abspath $(BIN))/python" \
 	$(BIN)/spark-submit --jars $(JAR)
 EXAMPLES := call_centre glucose debs2012 budget business_days one_long_series own_monoid python_aggregator \
-	features \
+	features refresh_features \
 	training_set alerts live_chart hops_of_a_day warm_start upgrade_features merge_corrections \
 	kafka_features real_time_features pipeline
 # behind $(SUBMIT), whose last word is a list of jars
@@ -117,9 +117,9 @@ demo: $(DEMO) $(JAR) ## questions on real flights and weather, answered by Sash 
 .PHONY: examples
 examples: $(EXAMPLES:%=example-%) ## every other example; says where its chart is
 
-example-merge_corrections: $(INSTALLED)
-	$(call step,merge_corrections)
-	$(SUBMIT)$(call and-jars,delta) $(DELTA_SETTINGS) examples/merge_corrections.py
+example-merge_corrections example-refresh_features: example-%: $(INSTALLED)
+	$(call step,$*)
+	$(SUBMIT)$(call and-jars,delta) $(DELTA_SETTINGS) examples/$*.py
 
 example-kafka_features: $(INSTALLED)
 	$(call step,kafka_features)
@@ -346,6 +346,11 @@ bench-split: $(INSTALLED) ## windows without PARTITION BY: divided, in one task,
 bench-warm-start: $(INSTALLED) ## a stream that starts from a table, beside a replay
 	$(call step,benchmark of the start from a table)
 	$(BIN)/python benchmarks/bench_warm_start.py
+
+.PHONY: bench-refresh
+bench-refresh: $(INSTALLED) ## 100 million events in Delta: refreshed windows, whole runs, dbt's way, DuckDB
+	$(call step,benchmark of refreshed windows)
+	$(BIN)/python benchmarks/bench_refresh.py
 
 .PHONY: soak
 soak: $(INSTALLED) ## MINUTES=60 of streams with everything on, stopped and started: are they flat?

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple
@@ -31,6 +32,9 @@ _NO_LAST = 2**63 - 1
 """No limit; the least BIGINT is none, either."""
 _ACTION = "_sash_action"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MOST = 0.5
+"""Of a table's answers; a whole run is quicker where more of them are computed anew."""
+_LOG = logging.getLogger("sash")
 _CHANGES = "a dict from names of tables to their changed rows"
 
 
@@ -55,6 +59,8 @@ class RefreshSummary(NamedTuple):
     """The keys of the spans."""
     spans: int
     """The spans of time whose answers may have been others."""
+    read: int
+    """The rows that scans of the query's tables gave for these answers."""
     answers: int
     """The answers that were computed anew."""
     inserted: int
@@ -180,9 +186,10 @@ def refresh(
         id: The columns that no two answers have in common, NULL or not.
 
     Returns:
-        The numbers of keys and spans whose answers may have changed, of answers that were
-        computed, and of rows that were inserted, updated and deleted. Where none is, there was no
-        MERGE.
+        The numbers of keys and spans whose answers may have changed, of rows that were read and
+        answers that were computed, and of rows that were inserted, updated and deleted. Where
+        none is, there was no MERGE. If half of the table's rows lie within the spans, a warning
+        of the logger ``sash`` says so before the answers are computed.
 
     Raises:
         PySparkTypeError: an argument is of the wrong type.
@@ -221,7 +228,7 @@ class _Work:
         asked: Any = query
         self.query: Any = spark.sql(asked) if isinstance(asked, str) else asked
         require_frame("query", self.query)
-        plans = _plans(spark, self.query)
+        self._plans = plans = _plans(spark, self.query)
         jvm: Any = spark._jvm
         of_tables = jvm.java.util.HashMap()
         for name, rows in changes.items():
@@ -256,21 +263,28 @@ class _Work:
                     "into", f"a table with the query's column {name}", table.columns
                 )
         answers = self._persist(self.answers())
-        _refuse_twice("query", answers, ids)
         types = {field.name: field.dataType for field in answers.schema}
         stored = table.select(*(column(name).cast(types[name]).alias(name) for name in names))
         old = self._frame(
             self._plan.within(stored._jdf, self.spans._jdf, self._least, self._greatest)
         )
-        _refuse_twice("into", old, ids)
-        rows = self._persist(_compared(answers, old, ids))
+        replaced, stays = _counted("into", old, ids), table.count()
+        if replaced > stays * _MOST:
+            _LOG.warning(
+                f"refresh computes {replaced:,} of the {stays:,} answers of {into} anew. A whole "
+                "run of the query, written over the table, is likely to be quicker."
+            )
+        computed = _counted("query", answers, ids)
+        # rows alone: Spark 4.1 plans no MERGE from a view whose plan reads a table of Iceberg
+        rows = _compared(answers, old, ids).localCheckpoint()
         done = {row[_ACTION]: row["count"] for row in rows.groupBy(_ACTION).count().collect()}
         if "insert" in done:
             self._refuse_taken(rows.where(F.col(_ACTION) == "insert"), stored, ids)
         if done:
             self._merge(rows, into, ids, names)
         counts = (done.get(action, 0) for action in ("insert", "update", "delete"))
-        return RefreshSummary(self.keys, self.count, answers.count(), *counts)
+        read = self._plans.rowsRead(answers._jdf)
+        return RefreshSummary(self.keys, self.count, read, computed, *counts)
 
     def _refuse_taken(self, inserted: DataFrame, stored: DataFrame, ids: list[str]) -> None:
         """Refuse new answers whose id a row of the table has that stays as it is."""
@@ -364,13 +378,17 @@ def _rows(spark: SparkSession, name: str, rows: DataFrame) -> DataFrame:
     return rows.select(*(column(field.name) for field in table.schema))
 
 
-def _refuse_twice(argument: str, rows: DataFrame, ids: list[str]) -> None:
-    """Refuse rows of which two have one id."""
-    twice = rows.groupBy(*(column(name) for name in ids)).count().where("count > 1").head()
-    if twice is not None:
-        found = _named(ids, list(twice)[: len(ids)])
+def _counted(argument: str, rows: DataFrame, ids: list[str]) -> int:
+    """The number of rows, of which no two may have one id."""
+    names = [f"id_{i}" for i in range(len(ids))]
+    by_id = rows.groupBy(*(column(of).alias(name) for of, name in zip(ids, names, strict=True)))
+    counted = by_id.agg(F.count("*").alias("n"))
+    most = F.max_by(F.struct(*names), "n"), F.max("n")
+    (row,) = counted.agg(F.coalesce(F.sum("n"), F.lit(0)).alias("rows"), *most).collect()
+    if row.rows and row[2] > 1:
         expected = f"rows that id={ids} tells apart"
-        raise value_error(argument, expected, f"{twice['count']} rows of {found}")
+        raise value_error(argument, expected, f"{row[2]} rows of {_named(ids, list(row[1]))}")
+    return int(row.rows)
 
 
 def _named(ids: list[str], values: list[Any]) -> str:

@@ -261,6 +261,30 @@ QUERIES = {
              GROUP BY k, window(ts, '6 seconds', '2 seconds'))""",
         "start",
     ),
+    "hops over windows": Query(
+        """SELECT k, window.start AS start, sum(a) AS b, count(*) AS n FROM (
+             SELECT k, ts, sum(x) OVER (PARTITION BY k ORDER BY ts
+               RANGE INTERVAL 3 SECONDS PRECEDING) AS a FROM events)
+           GROUP BY k, window(ts, '6 seconds', '2 seconds')""",
+        None,
+    ),
+    "tumbling windows over windows": Query(
+        """SELECT k, window.end AS until, max(a) AS b FROM (
+             SELECT k, ts, count(*) OVER (PARTITION BY k ORDER BY ts, id
+               ROWS BETWEEN CURRENT ROW AND 2 FOLLOWING) AS a FROM events)
+           GROUP BY k, window(ts, '4 seconds')""",
+        None,
+    ),
+    "groups of answers": Query(
+        """SELECT k, t, a, count(*) AS n FROM (SELECT k, t, sum(x) OVER (PARTITION BY k
+             ORDER BY t RANGE 3 PRECEDING) AS a FROM events) GROUP BY k, t, a""",
+        "t",
+    ),
+    "groups of answers of a key": Query(
+        """SELECT k, a, count(*) AS n FROM (SELECT k, count(*) OVER (PARTITION BY k
+             ORDER BY t RANGE 3 PRECEDING) AS a FROM events) GROUP BY k, a""",
+        None,
+    ),
     "groups of days": Query(
         "SELECT k, d, sum(x) AS a, count(DISTINCT x) AS n FROM events GROUP BY k, d", "d"
     ),

@@ -16,7 +16,8 @@ import datetime
 import sys
 sys.path.insert(0, {str(TESTS)!r})
 import sash
-from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
+from pyspark.errors import (
+    AnalysisException, PySparkRuntimeError, PySparkTypeError, PySparkValueError)
 from pyspark.sql import SparkSession, Window, functions as F
 from sash.plan import explanation
 from windows import assert_slides_as_spark
@@ -59,6 +60,15 @@ try:
 except AssertionError as error:
     assert "combine(a, combine(b, c)) = " in str(error)
 df.createOrReplaceTempView("t")
+for refused in (
+    lambda: sash.changed(df, since=0),
+    lambda: sash.refreshed("SELECT * FROM t", {"t": df}),
+    lambda: sash.refresh(df, {"t": df}, into="t", id="x")):
+    try:
+        refused()
+        raise SystemExit("a client of Connect refreshed a table")
+    except PySparkRuntimeError as error:
+        assert "a client of Connect has none. Run it where the server runs" in str(error)
 assert_slides_as_spark(spark, lambda: spark.sql(
     "SELECT ts, sliding_agg(x, 'max') OVER (ORDER BY ts RANGE 9 PRECEDING) FROM t"))
 assert "slides: sum(x)" in explanation(df.select(F.sum("x").over(w)))

@@ -56,6 +56,11 @@ def test_a_table_of_windows_is_refreshed_after_changes(run_python, tmp_path):
 
 
 @pytest.mark.thorough
+def test_the_recipe_for_dbt_merges_the_answers_that_change(run_python, tmp_path):
+    assert last_line(run_python, "delta_refresh", tmp_path, "dbt")["rows"] > 500
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", ["before", "within", "after"])
 def test_a_refresh_that_was_killed_runs_again(run_python, tmp_path, place):
     program = str(PROGRAM.with_name("delta_refresh.py"))

@@ -299,10 +299,11 @@ def test_warm_start(new_york, example, capsys):
     assert "6,750 flights after 2013-12-24 00:00:00 have" in capsys.readouterr().out
 
 
-@pytest.mark.slow
-@pytest.mark.thorough
-@pytest.mark.skipif(not fetch.delta(), reason="there is no Delta for this Spark")
-def test_merge_corrections(run_python):
+@pytest.fixture
+def beside_delta(run_python) -> Callable[..., str]:
+    """Runs an example in a session with Delta, and returns what it prints."""
+    if not fetch.delta():
+        pytest.skip("there is no Delta for this Spark")
     jars = ",".join(map(str, fetch.delta()))
     settings = {
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -310,10 +311,32 @@ def test_merge_corrections(run_python):
     }
     conf = " ".join(f"--conf {key}={value}" for key, value in settings.items())
     env = {"PYSPARK_SUBMIT_ARGS": f"--jars {jars} {conf} pyspark-shell"}
-    program = str(EXAMPLES / "merge_corrections.py")
-    done = run_python(program, "--days", "1", env=env, timeout=600)
-    assert done.returncode == 0, done.stderr[-4000:]
-    assert "windows in the table, all as in batch" in done.stdout
+
+    def run(program: str, *arguments: str) -> str:
+        done = run_python(str(EXAMPLES / program), *arguments, env=env, timeout=600)
+        assert done.returncode == 0, done.stderr[-4000:]
+        return done.stdout
+
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.thorough
+def test_merge_corrections(beside_delta):
+    out = beside_delta("merge_corrections.py", "--days", "1")
+    assert "windows in the table, all as in batch" in out
+
+
+@pytest.mark.slow
+@pytest.mark.thorough
+def test_refresh_features(beside_delta, tmp_path):
+    file = tmp_path / "chart.png"
+    out = beside_delta("refresh_features.py", "--carriers", "UA", "OO", "--chart", str(file))
+    assert "features, all as in the whole query" in out
+    assert file.read_bytes().startswith(PNG)
+    # answers move on the day and on the 30 days after it
+    days = re.findall(r"^ *(2013-\d\d-\d\d) +\d+ +\d+$", out, re.MULTILINE)
+    assert (days[0], days[-1], len(days)) == ("2013-03-08", "2013-04-07", 31)
 
 
 @pytest.fixture

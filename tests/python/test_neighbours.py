@@ -35,6 +35,7 @@ def test_windows_read_iceberg_and_write_it_by_merge_and_by_a_stream(beside):
     merged, changed, of_stream = told["rows"]
     assert merged == changed == 2500 > of_stream > 2000
     assert all(told["ours"]), "the plans of the query and of MERGE"
+    assert told["refreshed"] == 2500
 
 
 @pytest.mark.slow

@@ -158,7 +158,7 @@ REFUSED = {
         "a join of a changed table"
     ),
     "SELECT n, count(*) AS m FROM (SELECT count(*) OVER (PARTITION BY k ORDER BY t) AS n "
-    "FROM spanned) GROUP BY n": "it groups by the answer of a window",
+    "FROM spanned) GROUP BY n": "select the key, too",
     "SELECT k, session_window(at, '5 seconds') AS s, count(*) AS n FROM (SELECT k, "
     "timestamp_seconds(t) AS at FROM spanned) GROUP BY k, session_window(at, '5 seconds')": (
         "it groups by session_window"
@@ -229,6 +229,27 @@ def test_only_the_rows_within_reach_are_read(late):
     assert "<= 22" in plan
     assert [row.n for row in new.answers.orderBy("t").collect()] == [3, 3, 3]
     new.spans.unpersist()
+
+
+def test_a_refresh_says_how_much_it_reads_and_when_a_whole_run_is_quicker(
+    spark, tmp_path, caplog
+):
+    spark.range(0, 100, 1, 2).selectExpr("id % 4 AS k", "id AS t").write.parquet(
+        str(tmp_path / "rows")
+    )
+    spark.read.parquet(str(tmp_path / "rows")).createOrReplaceTempView("filed")
+
+    def refreshed_at(times, frame):
+        query = QUERY.replace("ORDER BY t", f"ORDER BY t {frame}").replace("spanned", "filed")
+        spark.sql(query).createOrReplaceTempView("answered")
+        late = spark.table("filed").where(times).withColumn("_change_type", F.lit("insert"))
+        return sash.refresh(query, {"filed": late}, into="answered", id="t")
+
+    # a file of two has times to 48
+    assert refreshed_at("t = 40", "RANGE 8 PRECEDING") == (1, 1, 50, 3, 0, 0, 0)
+    assert not caplog.records
+    assert refreshed_at("t < 4", "").read == 100
+    assert "refresh computes 100 of the 100 answers of answered anew." in caplog.text
 
 
 def test_arguments_of_changed_and_refresh(spark, late):

@@ -136,8 +136,6 @@ private[refresh] object ChangedRows extends PredicateHelper {
       says("it has aggregates over all rows; run it anew")
     if (groups.exists(isSession))
       says("it groups by session_window; write a window of the kind gap_window OVER the rows")
-    if (groups.exists(rows.isUnknown))
-      says("it groups by the answer of a window; write the answers to a table, and refresh that")
     val list = a.aggregateExpressions.map { e =>
       val isAnswer = e.exists(_.isInstanceOf[AggregateExpression]) || rows.isUnknown(e)
       if (isAnswer) nothing(e) -> Some(e.toAttribute) else e -> None

@@ -7,6 +7,8 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.columnar.{InMemoryRelation, InMemoryTableScanExec}
 import org.apache.spark.sql.expressions.{Window => Over}
 import org.apache.spark.sql.functions.{coalesce, col, count, lit, max, min, sum}
 import org.apache.spark.sql.internal.SQLConf
@@ -168,6 +170,19 @@ object Refresh {
       )
     new Refresh(session, plan, changed, keys, time, reach)
   }
+
+  /** The rows that scans gave for a persisted DataFrame when it was computed. */
+  def rowsRead(persisted: DataFrame): Long = {
+    val rows = persisted.queryExecution.analyzed
+    val cached = RefreshInternals.rows(persisted.sparkSession, rows).queryExecution.withCachedData
+    val scans = cached
+      .collect { case of: InMemoryRelation => of.cacheBuilder.cachedPlan }
+      .flatMap(ExecutedPlan.collectLeaves)
+      .filterNot(_.isInstanceOf[InMemoryTableScanExec]) // the spans
+    scans.flatMap(_.metrics.get("numOutputRows")).map(_.value).sum
+  }
+
+  private object ExecutedPlan extends AdaptiveSparkPlanHelper
 
   private def ofTable(plan: LogicalPlan, name: String): Boolean = plan match {
     case t: ChangedTable => t.name == name

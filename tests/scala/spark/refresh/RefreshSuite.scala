@@ -125,6 +125,9 @@ class RefreshSuite extends SashSuite {
     val hops = "SELECT k, window.start AS s, sum(x) AS a FROM events " +
       "GROUP BY k, window(ts, '6 microseconds', '2 microseconds')"
     assert(spans(hops) == Seq("16..16", "18..18", "20..20"))
+    // over the answers of other windows, a hop may change whose rows have not
+    val below = over("ts", "RANGE INTERVAL 0.000005 SECONDS PRECEDING")
+    assert(spans(hops.replace("x", "a").replace("events", s"($below)")) == Seq(".."))
     spark.range(40).selectExpr("1 AS k", "id AS t").createOrReplaceTempView("labels")
     val lateral =
       "SELECT l.k, l.t, f.a FROM labels l, LATERAL (SELECT sum(e.x) AS a FROM events e " +

@@ -1,0 +1,272 @@
+"""A table of windows refreshed after changes, beside whole runs, dbt's way and DuckDB.
+
+    make bench-refresh                                        # 100 million events: two hours
+    python benchmarks/bench_refresh.py --rows 20000000        # twenty minutes
+
+Rows come late, spread over the year, and a day more comes. After each change the refreshed table
+must equal the whole run's. Writes refresh.json, refresh.md and refresh.svg to docs/benchmarks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from pyspark.sql import SparkSession
+
+import engines_spark
+import machine
+import sash
+from cells import DUCKDB, SASH
+from progress import Progress
+from refresh_report import BY_HAND, CELLS, DBT, NAMES, WHOLE, Cell, report
+from results import save
+
+OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
+FETCHED = Path(sys.prefix) / "fetched" / "delta"
+JARS = sorted(FETCHED.glob("*.jar"))
+DELTA = {
+    "spark.jars": ",".join(map(str, JARS)),
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # a file for each day, and marks in place of copies of files where few rows change
+    "spark.databricks.delta.optimizeWrite.enabled": "true",
+    "spark.databricks.delta.properties.defaults.enableDeletionVectors": "true",
+    "spark.databricks.delta.snapshotPartitions": "2",
+    # else Hadoop does not count the bytes that Parquet reads
+    "spark.hadoop.parquet.hadoop.vectored.io.enabled": "false",
+    "spark.sql.parquet.compression.codec": "zstd",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}
+FIRST = date(2025, 1, 1)
+DAY = 86_400_000_000
+"""Microseconds."""
+DAYS = 365
+SMALL = 40_000, 200, 40
+"""Rows, users and days of the first round, whose answers are all compared. It warms the JVM."""
+EVENTS = """
+    SELECT CAST(pmod(xxhash64(id, {batch}), {users}) AS INT) AS user_id,
+      timestamp_micros({first} + id * {step} + {batch}) AS ts,
+      CAST(timestamp_micros({first} + id * {step}) AS DATE) AS day,
+      CAST(pmod(xxhash64(id, {batch}, 1), 1000) AS INT) AS amount
+    FROM range(0, {rows}, 1, {files})"""
+FEATURES = ", ".join(
+    f"{call}(amount) OVER last_{days} AS {call}_{days}"
+    for days in (7, 30)
+    for call in ("sum", "count", "avg", "max")
+)
+WINDOWS = ", ".join(
+    f"last_{days} AS (PARTITION BY user_id ORDER BY ts RANGE BETWEEN INTERVAL {days} DAYS "
+    "PRECEDING AND CURRENT ROW)"
+    for days in (7, 30)
+)
+ID = ["user_id", "ts"]
+SUMS = "count(*) AS n, sum(sum_7) AS a, sum(count_30) AS b, sum(max_30) AS c"
+"""Of whole numbers, which are exact in each engine."""
+Figures = dict[str, float]
+"""Seconds, and bytes read."""
+
+
+def main() -> None:
+    """Measure, and write the page."""
+    options = _options()
+    file = options.out / "refresh.json"
+    if options.report:
+        report(json.loads(file.read_text()), options.out, SMALL[0])
+        return
+    if not JARS:
+        raise SystemExit("there is no Delta for this Spark; see tests/python/fetch.py")
+    versions = {
+        "Delta": (FETCHED / "made-of").read_text().rpartition(":")[2],
+        "DuckDB": duckdb.__version__,
+    }
+    with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
+        more = {**DELTA, "spark.local.dir": scratch, "spark.sql.warehouse.dir": scratch}
+        spark = engines_spark.session(options.cores, options.memory, with_sash=True, **more)
+        about = machine.about(**engines_spark.versions(spark), **versions)
+        about |= {name: getattr(options, name) for name in ("rows", "users", "cores", "memory")}
+        progress = Progress(2 * len(CELLS) + 1)
+        for rows, users, days in (SMALL, (options.rows, options.users, DAYS)):
+            bench = _Bench(spark, Path(scratch) / str(rows), rows, users, days)
+            bench.write()
+            results = []
+            for cell in CELLS:
+                results.append(bench.cell(cell))
+                progress.advance(1, f"{rows:,} rows, {cell.title}")
+                if rows == options.rows:
+                    save(file, {**about, "results": results})
+            beside = bench.duckdb(options.cores, options.memory)
+            bench.drop()
+        spark.stop()
+    progress.advance(1, NAMES[DUCKDB])
+    about |= {"results": results, DUCKDB: beside}
+    save(file, about)
+    report(about, options.out, SMALL[0])
+
+
+class _Bench:
+    """Both tables, and what brings the second one up to date."""
+
+    def __init__(
+        self, spark: SparkSession, folder: Path, rows: int, users: int, days: int
+    ) -> None:
+        self._sql = spark.sql
+        self._spark = spark
+        self._folder = folder
+        self._rows = rows
+        self._users = users
+        self._days = days
+        self._step = days * DAY // rows
+        self._batch = 0
+        self._digest: tuple[Any, ...] = ()
+
+    def write(self) -> None:
+        """The events of a year, and the answers of all."""
+        feed = "TBLPROPERTIES (delta.enableChangeDataFeed = true)"
+        events = self._events(self._rows, 0, self._step, self._days)
+        self._create("events", f"{feed} AS {events}")
+        self._create("features", f"AS {_query()}")
+
+    def cell(self, cell: Cell) -> dict[str, Any]:
+        """Change events, refresh, and compare with the whole run."""
+        since = self._sql("DESCRIBE HISTORY events LIMIT 1").collect()[0]["version"]
+        rows = max(1, int(self._rows * (cell.share or 1 / self._days)))
+        days = cell.days or self._days
+        first = self._days if cell.beside == BY_HAND else self._days - days
+        # between the times that there are, and at a place of its own in each cell
+        step = days * DAY // rows // self._step * self._step
+        self._batch += 1
+        self._sql(f"INSERT INTO events {self._events(rows, first, step, 1)}")
+        done = []
+
+        def refresh() -> None:
+            changes = sash.changed(self._spark.table("events"), since=since)
+            done.append(sash.refresh(_query(), {"events": changes}, into="features", id=ID))
+
+        runs = {SASH: self._measured(refresh)}
+        if cell.beside == BY_HAND:
+            self._create("by_hand", f"AS {_query()} LIMIT 0")
+            runs[BY_HAND] = self._measured(lambda: self._insert("by_hand", first, 30))
+            own = self._read(f"SELECT * FROM features WHERE day >= '{_day(first)}'")
+            assert self._read("SELECT * FROM by_hand") == own
+            self._drop("by_hand")
+        runs[WHOLE] = self._measured(lambda: self._create("whole", f"AS {_query()}"))
+        self._compare()
+        if cell.beside == DBT:
+            runs[DBT] = self._measured(self._as_dbt)
+            self._compare()
+        self._drop("whole")
+        return {"title": cell.title, "rows": rows, **done[0]._asdict(), "runs": runs}
+
+    def duckdb(self, cores: int, memory: str) -> Figures:
+        """The whole run of DuckDB, over the files of events."""
+        files = [
+            file.removeprefix("file://") for file in self._spark.table("events").inputFiles()
+        ]
+        # without its zone, for which DuckDB needs an extension
+        columns = "user_id, CAST(ts AS TIMESTAMP) AS ts, CAST(ts AS DATE) AS day, amount"
+        query = _query(
+            f"(SELECT {columns} FROM read_parquet({files}, hive_partitioning = false))"
+        )
+        answers = self._folder / "answers.parquet"
+        settings = {"threads": cores, "memory_limit": memory, "temp_directory": str(self._folder)}
+        with duckdb.connect(config=settings) as engine:
+            begin = time.perf_counter()
+            engine.execute(f"COPY ({query}) TO '{answers}' (FORMAT parquet, COMPRESSION zstd)")
+            seconds = time.perf_counter() - begin
+            found = engine.execute(f"SELECT {SUMS} FROM '{answers}'").fetchall()
+        assert tuple(map(int, found[0])) == self._digest, "DuckDB has other answers"
+        answers.unlink()
+        return {"seconds": seconds}
+
+    def drop(self) -> None:
+        """Make room."""
+        for table in ("events", "features"):
+            self._drop(table)
+
+    def _as_dbt(self) -> None:
+        self._sql(f"DELETE FROM features WHERE day >= '{_day(self._days - 90)}'")
+        self._insert("features", self._days - 90, 30)
+
+    def _insert(self, table: str, first: int, lookback: int) -> None:
+        """The answers from a day on, from the events since some days before."""
+        events = f"(SELECT * FROM events WHERE day >= '{_day(first - lookback)}')"
+        query = f"SELECT * FROM ({_query(events)}) WHERE day >= '{_day(first)}'"
+        self._sql(f"INSERT INTO {table} {query}")
+
+    def _compare(self) -> None:
+        """The refreshed table equals the whole run's; by a hash where there are many rows."""
+        features, whole = (self._read(f"SELECT * FROM {t}") for t in ("features", "whole"))
+        assert features == whole, f"refreshed: {features}, a whole run: {whole}"
+        self._digest = tuple(map(int, whole[1:]))
+        if self._rows == SMALL[0]:
+            tables = self._spark.table("features"), self._spark.table("whole")
+            assert tables[0].exceptAll(tables[1]).isEmpty()
+
+    def _read(self, query: str) -> tuple[Any, ...]:
+        """A sum of all rows' hashes, and SUMS."""
+        of_rows = "sum(CAST(xxhash64(*) AS DECIMAL(20, 0)))"
+        return tuple(self._sql(f"SELECT {of_rows} AS hash, {SUMS} FROM ({query})").collect()[0])
+
+    def _measured(self, run: Callable[[], object]) -> Figures:
+        before, begin = self._bytes(), time.perf_counter()
+        run()
+        return {"seconds": time.perf_counter() - begin, "bytes": self._bytes() - before}
+
+    def _bytes(self) -> int:
+        """All that was read from files; tasks count the rows that Spark keeps in memory, too."""
+        jvm: Any = self._spark.sparkContext._jvm
+        return sum(
+            of.getBytesRead() for of in jvm.org.apache.hadoop.fs.FileSystem.getAllStatistics()
+        )
+
+    def _events(self, rows: int, day: int, step: int, files: int) -> str:
+        first = (_day(day) - date(1970, 1, 1)).days * DAY
+        users, batch = self._users, self._batch
+        return EVENTS.format(
+            rows=rows, first=first, step=step, files=files, users=users, batch=batch
+        )
+
+    def _create(self, table: str, more: str) -> None:
+        place = f"LOCATION '{self._folder / table}'"
+        self._sql(f"CREATE TABLE {table} USING delta PARTITIONED BY (day) {place} {more}")
+
+    def _drop(self, table: str) -> None:
+        self._sql(f"DROP TABLE {table}")
+        shutil.rmtree(self._folder / table)
+
+
+def _query(events: str = "events") -> str:
+    return f"SELECT user_id, ts, day, {FEATURES} FROM {events} WINDOW {WINDOWS}"
+
+
+def _day(number: int) -> date:
+    return FIRST + timedelta(days=number)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--rows", type=int, default=100_000_000, help="events of a year")
+    add("--users", type=int, default=100_000)
+    add("--cores", type=int, default=2)
+    add("--memory", default="8g", help="heap of the JVM, and DuckDB's memory")
+    add("--report", action="store_true", help="only page and chart, from the JSON file")
+    add("--scratch", type=Path, help="where the tables lie meanwhile")
+    add("--out", type=Path, default=OUT)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
