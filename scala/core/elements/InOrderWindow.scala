@@ -2,28 +2,14 @@ package io.sash.core.elements
 
 import io.sash.core.slots.Partials
 
-/**
- * The sliding-window aggregation data type (SWAG) over slots, for elements that arrive in order.
- * Elements enter at the back and leave at the front. The window may grow and shrink freely.
- *
- * A value enters in two steps, so that it is lifted straight into its place:
- * {{{
- *   val slot = window.open()   // a slot for the newest element
- *   column.lift(slot, value)   // the owner of the column fills it
- *   window.insert()            // it is now part of the window
- * }}}
- * Several slots may be open at once, for rows that have arrived but that no frame includes yet.
- * `insert` takes the open elements in the order in which their slots were opened.
- *
- * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 2.
- */
-abstract class InOrderWindow extends Coalescing {
+/** The calls of a window over slots that do not depend on the order in which elements come. */
+trait SlotWindow {
 
   /** Opens a slot for the next element. Its content is undefined until the owner fills it. */
   def open(): Int
 
-  /** Takes the oldest open element into the window. */
-  def insert(): Unit
+  /** Drops the youngest open element, which never enters the window. */
+  def discard(): Unit
 
   /** Drops the oldest element. On an empty window it throws and changes nothing. */
   def evict(): Unit
@@ -39,8 +25,29 @@ abstract class InOrderWindow extends Coalescing {
   /** Empties the window, open slots included, in constant time. The capacity stays. */
   def clear(): Unit
 
-  /** The column of the slots that `open` and `query` return. Opening a slot may replace it. */
+  /** The column of the slots that the calls return. Opening a slot may replace it. */
   def column: Partials
+}
+
+/**
+ * The sliding-window aggregation data type (SWAG) over slots, for elements that arrive in order.
+ * Elements enter at the back and leave at the front. The window may grow and shrink freely.
+ *
+ * A value enters in two steps, so that it is lifted straight into its place:
+ * {{{
+ *   val slot = window.open()   // a slot for the newest element
+ *   column.lift(slot, value)   // the owner of the column fills it
+ *   window.insert()            // it is now part of the window
+ * }}}
+ * Several slots may be open at once, for rows that have arrived but that no frame includes yet.
+ * `insert` takes the open elements in the order in which their slots were opened.
+ *
+ * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 2.
+ */
+abstract class InOrderWindow extends SlotWindow with Coalescing {
+
+  /** Takes the oldest open element into the window. */
+  def insert(): Unit
 
   /** Moves the window onto the column that `move` returns. Slot numbers stay the same. */
   def relocate(move: Partials => Partials): Unit
@@ -84,6 +91,13 @@ abstract class InOrderWindow extends Coalescing {
       throw new IllegalStateException(s"$call with $open open slots of $needed; call open()")
     }
 
+  protected final def requireElement(i: Int): Int = {
+    if (i < 0 || i >= size) {
+      throw new IndexOutOfBoundsException(s"element($i) of a window of $size elements")
+    }
+    i
+  }
+
   protected final def requireStretch(from: Int, until: Int): Unit =
     if (from < 0 || until < from || until > size) {
       throw new IllegalArgumentException(s"append($from, $until) on a window of $size elements")
@@ -109,6 +123,21 @@ trait Coalescing {
 
   /** Drops the youngest open element, which never enters the window. */
   def discard(): Unit
+}
+
+/**
+ * A window that keeps each of its elements in a slot of its own. So it can be iterated over:
+ * {{{
+ *   for (i <- 0 until window.size) column.lower(window.element(i))
+ * }}}
+ */
+trait Elements extends InOrderWindow {
+
+  /**
+   * The slot of element i, counted from 0 for the oldest, in constant time and without a combine;
+   * valid until a change. Throws an IndexOutOfBoundsException if there is none.
+   */
+  def element(i: Int): Int
 }
 
 /**
@@ -144,4 +173,14 @@ trait Stretches {
    * The slot with the aggregate of the appended elements, else the identity; valid until a call.
    */
   def answer(): Int
+
+  /**
+   * The slot with the aggregate of the elements [from, until), at the cost of one range; valid
+   * until a call. Throws an IllegalArgumentException if the window has no such elements.
+   */
+  final def range(from: Int, until: Int): Int = {
+    begin()
+    append(from, until)
+    answer()
+  }
 }

@@ -1,6 +1,6 @@
 package io.sash.core.fat
 
-import io.sash.core.elements.{InOrderWindow, SlotRing, Stretches, Suffixes}
+import io.sash.core.elements.{Elements, InOrderWindow, SlotRing, Stretches, Suffixes}
 import io.sash.core.slots.Partials
 
 /**
@@ -23,6 +23,7 @@ import io.sash.core.slots.Partials
  */
 final class BaseIntervals(initial: Partials)
     extends InOrderWindow
+    with Elements
     with Suffixes
     with Stretches
     with DyadicIntervals {
@@ -58,6 +59,8 @@ final class BaseIntervals(initial: Partials)
     requireNonEmpty()
     front += 1
   }
+
+  override def element(i: Int): Int = slotOf(0, front + requireElement(i))
 
   override def query(): Int = query(size)
 

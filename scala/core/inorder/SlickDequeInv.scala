@@ -1,6 +1,6 @@
 package io.sash.core.inorder
 
-import io.sash.core.elements.SlotRing
+import io.sash.core.elements.{Elements, SlotRing}
 import io.sash.core.slots.{Invertible, Partials}
 
 /**
@@ -16,7 +16,8 @@ import io.sash.core.slots.{Invertible, Partials}
  * Paper: Shein, Chrysanthis, Labrinidis, ''SlickDeque'', section 3.2, algorithm 1.
  */
 final class SlickDequeInv(initial: Partials with Invertible)
-    extends SlotRing(initial, reserved = 1) {
+    extends SlotRing(initial, reserved = 1)
+    with Elements {
   private[this] final val answer = 0
 
   partials.identity(answer)
@@ -34,6 +35,8 @@ final class SlickDequeInv(initial: Partials with Invertible)
   }
 
   override def query(): Int = answer
+
+  override def element(i: Int): Int = slot(front + requireElement(i))
 
   override def clear(): Unit = {
     super.clear()

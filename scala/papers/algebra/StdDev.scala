@@ -1,9 +1,8 @@
 package io.sash.papers.algebra
 
 /**
- * The variance of a sample, over n - 1. For fewer than two values it is NaN.
- *
- * Types: Double, [[Moments]], Double. Identity, laws, cost and NaN: see [[OfMoments]].
+ * The variance of a sample, over n - 1. For fewer than two values it is NaN. All else is as in
+ * [[OfMoments]].
  * {{{
  * SampleVariance.aggregate(1.0, 3.0, 5.0) == 4.0
  * }}}
@@ -15,9 +14,7 @@ object SampleVariance extends OfMoments {
 }
 
 /**
- * The variance of a population, over n. For no values it is NaN.
- *
- * Types: Double, [[Moments]], Double. Identity, laws, cost and NaN: see [[OfMoments]].
+ * The variance of a population, over n. For no values it is NaN. All else is as in [[OfMoments]].
  * {{{
  * PopulationVariance.aggregate(1.0, 3.0, 1.0, 3.0) == 1.0
  * }}}
@@ -29,9 +26,8 @@ object PopulationVariance extends OfMoments {
 }
 
 /**
- * The standard deviation of a sample, over n - 1. For fewer than two values it is NaN.
- *
- * Types: Double, [[Moments]], Double. Identity, laws, cost and NaN: see [[OfMoments]].
+ * The standard deviation of a sample, over n - 1. For fewer than two values it is NaN. All else
+ * is as in [[OfMoments]].
  * {{{
  * SampleStdDev.aggregate(1.0, 3.0, 5.0) == 2.0
  * }}}
@@ -43,9 +39,8 @@ object SampleStdDev extends OfMoments {
 }
 
 /**
- * The standard deviation of a population, over n. For no values it is NaN.
- *
- * Types: Double, [[Moments]], Double. Identity, laws, cost and NaN: see [[OfMoments]].
+ * The standard deviation of a population, over n. For no values it is NaN. All else is as in
+ * [[OfMoments]].
  * {{{
  * PopulationStdDev.aggregate(1.0, 3.0, 1.0, 3.0) == 1.0
  * }}}
@@ -57,10 +52,9 @@ object PopulationStdDev extends OfMoments {
 }
 
 /**
- * The coefficient of variation: the standard deviation of a sample relative to its mean.
- *
- * Types: Double, [[Moments]], Double. Identity, laws, cost and NaN: see [[OfMoments]]. A mean of
- * 0 makes it infinite, or NaN if all values are 0. See [[RelativeVariation]] for the spread.
+ * The coefficient of variation: the standard deviation of a sample relative to its mean. A
+ * mean of 0 makes it infinite, or NaN if all values are 0. All else is as in [[OfMoments]];
+ * [[RelativeVariation]] is the spread.
  * {{{
  * CoefficientOfVariation.aggregate(2.0, 4.0, 6.0) == 0.5
  * }}}

@@ -3,6 +3,7 @@ package io.sash.papers.fat
 import io.sash.core.elements.{InOrderWindow, SlotRing}
 import io.sash.core.slots.Partials
 import io.sash.papers.algebra.OfAggregation
+import io.sash.papers.elements.Removing
 
 /**
  * The Reactive Aggregator. The leaves of a FlatFAT are a circular buffer, in which elements enter
@@ -39,7 +40,8 @@ import io.sash.papers.algebra.OfAggregation
 final class ReactiveAggregator(
     initial: Partials,
     initialCapacity: Int = SlotRing.InitialCapacity
-) extends InOrderWindow {
+) extends InOrderWindow
+    with Removing {
   private[this] var fat = new FlatFat(initial, initialCapacity)
 
   private[this] var front = 0L
@@ -99,7 +101,7 @@ final class ReactiveAggregator(
    * Removes the element with this arrival number, anywhere in the window. Throws if it is not
    * there.
    */
-  def remove(arrival: Long): Unit = {
+  override def remove(arrival: Long): Unit = {
     val found = find(arrival)
     val position = if (shrinkIfSparse()) find(arrival) else found
     if (position == front) {
@@ -267,4 +269,4 @@ final class ReactiveAggregator(
 }
 
 object ReactiveAggregator
-    extends OfAggregation(new ReactiveAggregator(_, SlotRing.InitialCapacity))
+    extends OfAggregation[ReactiveAggregator](new ReactiveAggregator(_, SlotRing.InitialCapacity))

@@ -1,6 +1,7 @@
 package io.sash.papers.mta
 
 import io.sash.core.elements.InOrderWindow
+import io.sash.papers.elements.{BulkEviction, PolicyEviction, WindowSlidePolicy}
 
 /**
  * The Monoid Tree Aggregator (MTA) framework: an in-order window over a list of level queues. It
@@ -14,10 +15,12 @@ import io.sash.core.elements.InOrderWindow
  *
  * Invariant (M1): 0 <= front <= back <= end; the window is [front, back), [back, end) is open.
  *
- * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
- * Bulk Evictions'', section 4.
+ * Paper: ''Constant-Time Sliding Window Framework'', section 4.
  */
-abstract class MonoidTreeAggregator private[papers] () extends InOrderWindow {
+abstract class MonoidTreeAggregator private[papers] ()
+    extends InOrderWindow
+    with BulkEviction
+    with PolicyEviction {
   import MonoidTreeAggregator._
 
   /** Position of the oldest element. */
@@ -34,19 +37,14 @@ abstract class MonoidTreeAggregator private[papers] () extends InOrderWindow {
   private[this] var trial = Trial
   private[this] var prefixed = false
 
-  /**
-   * Enforces the policy: evicts the longest prefix for which it says so, or the whole window. If
-   * the policy throws, the window stays as it was.
-   */
-  final def evict(policy: WindowSlidePolicy): Unit =
+  override final def evict(policy: WindowSlidePolicy): Unit =
     if (front < back) {
       prefixed = false
       val to = slide(policy, query())
       if (to > front) evictUntil(to)
     }
 
-  /** Drops the oldest `count` elements. If there are fewer, it throws and drops none. */
-  final def evict(count: Int): Unit = {
+  override final def evict(count: Int): Unit = {
     if (count < 0) throw new IllegalArgumentException(s"evict($count): a count is not negative")
     if (count > size) {
       throw new NoSuchElementException(s"evict($count) on a window of $size elements")
