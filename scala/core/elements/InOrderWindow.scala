@@ -91,13 +91,6 @@ abstract class InOrderWindow extends SlotWindow with Coalescing {
       throw new IllegalStateException(s"$call with $open open slots of $needed; call open()")
     }
 
-  protected final def requireElement(i: Int): Int = {
-    if (i < 0 || i >= size) {
-      throw new IndexOutOfBoundsException(s"element($i) of a window of $size elements")
-    }
-    i
-  }
-
   protected final def requireStretch(from: Int, until: Int): Unit =
     if (from < 0 || until < from || until > size) {
       throw new IllegalArgumentException(s"append($from, $until) on a window of $size elements")
@@ -107,6 +100,40 @@ abstract class InOrderWindow extends SlotWindow with Coalescing {
     if (last < 0 || last > size) {
       throw new IllegalArgumentException(s"query($last) on a window of $size elements")
     }
+}
+
+/**
+ * An in-order window whose elements have the positions 0, 1, 2, … of the stream. Positions are
+ * never reused, so they compare as numbers. The window is [front, back), and the elements of
+ * [back, end) are open: front <= back <= end.
+ */
+abstract class QueueWindow extends InOrderWindow {
+
+  /** Position of the oldest element. */
+  protected[this] var front = 0L
+
+  /** Position after the newest element, which is the position of the oldest open element. */
+  protected[this] var back = 0L
+
+  /** Position after the newest open element. */
+  protected[this] var end = 0L
+
+  /** The slot in which the element of this position was lifted. */
+  protected[this] def slot(position: Long): Int
+
+  override def size: Int = (back - front).toInt
+
+  override def clear(): Unit = {
+    front = 0L
+    back = 0L
+    end = 0L
+  }
+
+  override protected final def openCount: Long = end - back
+
+  override protected final def openSlot(i: Long): Int = slot(back + i)
+
+  override protected final def dropYoungestOpen(): Unit = end -= 1
 }
 
 /** Combines open elements into panes, pairs or slices before they enter a window. */
@@ -131,13 +158,18 @@ trait Coalescing {
  *   for (i <- 0 until window.size) column.lower(window.element(i))
  * }}}
  */
-trait Elements extends InOrderWindow {
+trait Elements extends QueueWindow {
 
   /**
    * The slot of element i, counted from 0 for the oldest, in constant time and without a combine;
    * valid until a change. Throws an IndexOutOfBoundsException if there is none.
    */
-  def element(i: Int): Int
+  final def element(i: Int): Int = {
+    if (i < 0 || i >= size) {
+      throw new IndexOutOfBoundsException(s"element($i) of a window of $size elements")
+    }
+    slot(front + i)
+  }
 }
 
 /**

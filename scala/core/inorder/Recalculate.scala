@@ -33,8 +33,6 @@ final class Recalculate(initial: Partials, fromIdentity: Boolean)
     front += 1
   }
 
-  override def element(i: Int): Int = slot(front + requireElement(i))
-
   override def query(): Int = query(size)
 
   override def query(last: Int): Int = {

@@ -36,15 +36,8 @@ final class SlickDequeInv(initial: Partials with Invertible)
 
   override def query(): Int = answer
 
-  override def element(i: Int): Int = slot(front + requireElement(i))
-
   override def clear(): Unit = {
     super.clear()
     partials.identity(answer)
   }
-
-  /**
-   * The column. The cast holds after `grow`, too, which returns a column of the same abilities.
-   */
-  private def invertible: Invertible = partials.asInstanceOf[Invertible]
 }

@@ -33,12 +33,10 @@ final case class Moments(count: Long, mean: Double, squares: Double) {
  * one. Cost: one merge: a division and a dozen additions and multiplications. A NaN or an
  * infinity makes the answer NaN.
  */
-abstract class OfMoments private[algebra]
+abstract class OfMoments private[algebra] (finish: OfMoments.Finish)
     extends Aggregation[Double, Moments, Double]
     with MakesColumn[Double, Double]
     with Commutative {
-
-  protected def finish(count: Double, mean: Double, squares: Double): Double
 
   override final def identity: Moments = Moments(0L, 0.0, 0.0)
 
@@ -57,6 +55,14 @@ abstract class OfMoments private[algebra]
     if (java.lang.Double.isFinite(mean)) finish(count, mean, squares) else Double.NaN
 
   override final def newColumn(): Column[Double, Double] = new MomentsColumn(this)
+}
+
+private[algebra] object OfMoments {
+
+  /** A function of count, mean and squares. */
+  trait Finish extends Serializable {
+    def apply(count: Double, mean: Double, squares: Double): Double
+  }
 }
 
 /** Triples of count, mean and squares. */

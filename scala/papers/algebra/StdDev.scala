@@ -8,10 +8,8 @@ package io.sash.papers.algebra
  * }}}
  * Paper: Reactive Aggregator, table 1, without its root.
  */
-object SampleVariance extends OfMoments {
-  override protected def finish(count: Double, mean: Double, squares: Double): Double =
-    if (count < 2) Double.NaN else squares / (count - 1)
-}
+object SampleVariance
+    extends OfMoments((n, _, squares) => if (n < 2) Double.NaN else squares / (n - 1))
 
 /**
  * The variance of a population, over n. For no values it is NaN. All else is as in [[OfMoments]].
@@ -20,10 +18,7 @@ object SampleVariance extends OfMoments {
  * }}}
  * Paper: Reactive Aggregator, table 1, without its root.
  */
-object PopulationVariance extends OfMoments {
-  override protected def finish(count: Double, mean: Double, squares: Double): Double =
-    squares / count
-}
+object PopulationVariance extends OfMoments((n, _, squares) => squares / n)
 
 /**
  * The standard deviation of a sample, over n - 1. For fewer than two values it is NaN. All else
@@ -33,10 +28,8 @@ object PopulationVariance extends OfMoments {
  * }}}
  * Paper: Reactive Aggregator, table 1. [[Moments]] says why its formula is not used.
  */
-object SampleStdDev extends OfMoments {
-  override protected def finish(count: Double, mean: Double, squares: Double): Double =
-    if (count < 2) Double.NaN else Math.sqrt(squares / (count - 1))
-}
+object SampleStdDev
+    extends OfMoments((n, _, squares) => if (n < 2) Double.NaN else Math.sqrt(squares / (n - 1)))
 
 /**
  * The standard deviation of a population, over n. For no values it is NaN. All else is as in
@@ -46,10 +39,7 @@ object SampleStdDev extends OfMoments {
  * }}}
  * Paper: Reactive Aggregator, table 1. [[Moments]] says why its formula is not used.
  */
-object PopulationStdDev extends OfMoments {
-  override protected def finish(count: Double, mean: Double, squares: Double): Double =
-    Math.sqrt(squares / count)
-}
+object PopulationStdDev extends OfMoments((n, _, squares) => Math.sqrt(squares / n))
 
 /**
  * The coefficient of variation: the standard deviation of a sample relative to its mean. A
@@ -60,7 +50,7 @@ object PopulationStdDev extends OfMoments {
  * }}}
  * Paper: an algebraic aggregation in the sense of SlickDeque, section 3.1.
  */
-object CoefficientOfVariation extends OfMoments {
-  override protected def finish(count: Double, mean: Double, squares: Double): Double =
-    if (count < 2) Double.NaN else Math.sqrt(squares / (count - 1)) / mean
-}
+object CoefficientOfVariation
+    extends OfMoments((n, mean, squares) =>
+      if (n < 2) Double.NaN else Math.sqrt(squares / (n - 1)) / mean
+    )

@@ -71,8 +71,6 @@ final class Daba(initial: Partials)
     partials.copy(agg(back - 1), slot(back - 1))
   }
 
-  override def element(i: Int): Int = slot(front + requireElement(i))
-
   private def agg(position: Long): Int = slot(position) + length
 }
 

@@ -62,8 +62,6 @@ final class TwoStacks(initial: Partials)
     bottom = 0L
   }
 
-  override def element(i: Int): Int = slot(front + requireElement(i))
-
   private def agg(position: Long): Int = slot(position) + length
 
   /** Pops the whole back stack and pushes it onto the empty front stack, youngest first (I2). */

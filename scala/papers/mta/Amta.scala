@@ -79,9 +79,7 @@ final class Amta(initial: Partials) extends MonoidTreeAggregator with Elements {
     opened
   }
 
-  override protected def openSlot(i: Long): Int = node(0, back + i)
-
-  override def element(i: Int): Int = node(0, front + requireElement(i))
+  override protected[this] def slot(position: Long): Int = node(0, position)
 
   /** Algorithm 3. */
   override def insert(): Unit = {

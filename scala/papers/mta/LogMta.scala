@@ -149,9 +149,7 @@ final class LogMta(initial: Partials) extends MonoidTreeAggregator with Elements
   /** The slot of an existing node, or of an open element at level 0. */
   private[mta] def node(level: Int, number: Long): Int = queues.slot(level, number)
 
-  override protected def openSlot(i: Long): Int = node(0, back + i)
-
-  override def element(i: Int): Int = node(0, front + requireElement(i))
+  override protected[this] def slot(position: Long): Int = node(0, position)
 
   /**
    * Recomputes the nodes above a leaf, the node of the root pair last. Until then a query's

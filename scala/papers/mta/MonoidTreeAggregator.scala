@@ -1,6 +1,6 @@
 package io.sash.papers.mta
 
-import io.sash.core.elements.InOrderWindow
+import io.sash.core.elements.QueueWindow
 import io.sash.papers.elements.{BulkEviction, PolicyEviction, WindowSlidePolicy}
 
 /**
@@ -13,24 +13,15 @@ import io.sash.papers.elements.{BulkEviction, PolicyEviction, WindowSlidePolicy}
  * and the paper's pairs are the nodes 2k and 2k + 1. Removing pairs only moves a pointer: a node
  * that covers an evicted position no longer exists, whatever its slot holds.
  *
- * Invariant (M1): 0 <= front <= back <= end; the window is [front, back), [back, end) is open.
+ * Invariant (M1): 0 <= front <= back <= end, as in every `QueueWindow`.
  *
  * Paper: ''Constant-Time Sliding Window Framework'', section 4.
  */
 abstract class MonoidTreeAggregator private[papers] ()
-    extends InOrderWindow
+    extends QueueWindow
     with BulkEviction
     with PolicyEviction {
   import MonoidTreeAggregator._
-
-  /** Position of the oldest element. */
-  protected[this] var front = 0L
-
-  /** Position after the newest element. */
-  protected[this] var back = 0L
-
-  /** Position after the newest open element. */
-  protected[this] var end = 0L
 
   // The slots of the prefix that the policy evicts so far, and of the longer prefix under test.
   private[this] var prefix = Prefix
@@ -56,12 +47,6 @@ abstract class MonoidTreeAggregator private[papers] ()
     requireNonEmpty()
     evictUntil(front + 1)
   }
-
-  override final def size: Int = (back - front).toInt
-
-  override protected final def openCount: Long = end - back
-
-  override protected final def dropYoungestOpen(): Unit = end -= 1
 
   /** The front of the window once the policy is enforced. It tests prefixes with [[hasToGo]]. */
   protected def slide(policy: WindowSlidePolicy, total: Int): Long

@@ -1,6 +1,7 @@
 package io.sash.papers.policy
 
 import java.util.LinkedHashMap
+import java.util.function.Function
 
 /**
  * One window for each key, made when the key first comes. Each key's part of a stream is
@@ -14,18 +15,10 @@ import java.util.LinkedHashMap
  */
 final class PerKey[K, W <: ByPolicy](make: K => W) {
   private[this] val windows = new LinkedHashMap[K, W]
+  private[this] val making: Function[K, W] = make(_) // one for all calls
 
   /** The window of this key; makes it if the key is new. */
-  def apply(key: K): W = {
-    val present = windows.get(key)
-    if (present != null) {
-      present
-    } else {
-      val made = make(key)
-      windows.put(key, made)
-      made
-    }
-  }
+  def apply(key: K): W = windows.computeIfAbsent(key, making)
 
   /** The number of keys that have a window. */
   def size: Int = windows.size

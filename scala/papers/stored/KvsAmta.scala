@@ -74,7 +74,9 @@ final class KvsAmta(
     openSlot(openCount - 1)
   }
 
-  override protected def openSlot(i: Long): Int = opened(ringIndex(back + i, opened.length))
+  /** Of an open element. The others are in the tree. */
+  override protected[this] def slot(position: Long): Int =
+    opened(ringIndex(position, opened.length))
 
   override def insert(): Unit = {
     requireOpen(openCount)
