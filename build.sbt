@@ -94,6 +94,16 @@ lazy val papers = (project in file("scala/papers"))
       // the store in which KVS-AMTA is tested, likewise
       "org.rocksdb" % "rocksdbjni" % "9.8.4" % Test
     ),
+    // the source of the columns of longs is that of the columns of ints and of doubles, too
+    Compile / sourceGenerators += Def.task {
+      val longs = IO.read((Compile / scalaSource).value / "algebra/LongColumn.scala")
+      Seq("Int", "Double").map { name =>
+        val file = (Compile / sourceManaged).value / s"algebra/${name}Column.scala"
+        val text = longs.replace("Long", name)
+        if (!file.exists || IO.read(file) != text) IO.write(file, text)
+        file
+      }
+    }.taskValue,
     Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, chosenTests: _*),
     published,
     compatible

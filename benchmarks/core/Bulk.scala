@@ -5,8 +5,9 @@ import java.util.concurrent.TimeUnit
 import org.openjdk.jmh.annotations._
 
 import io.sash.core.inorder.InOrderWindow
+import io.sash.papers.elements.WindowSlidePolicy
 import io.sash.papers.fiba.Fiba
-import io.sash.papers.mta.{MonoidTreeAggregator, WindowSlidePolicy}
+import io.sash.papers.mta.MonoidTreeAggregator
 
 /** A window whose elements come at the times 0, 1, 2, … and leave in bulks. */
 abstract class BulkWindow {

@@ -8,7 +8,6 @@ import scala.Tuple2;
 import io.sash.core.slots.Partials;
 import io.sash.papers.algebra.Both;
 import io.sash.papers.algebra.Max;
-import io.sash.papers.algebra.On;
 import io.sash.papers.algebra.Sum;
 import io.sash.papers.algebra.Window;
 import io.sash.papers.inorder.DabaLite;
@@ -42,11 +41,11 @@ public final class FromJava {
   }
 
   private static Object product() {
-    Window<Reading, Tuple2<Object, Object>> readings =
+    Window<Reading, Tuple2<Object, Object>, ?> readings =
         TwoStacksLite.apply(
-            Both.of(
-                On.ofSelective(Max.OfDouble$.MODULE$, (Reading r) -> r.wind()),
-                On.ofInvertible(Sum.OfLong$.MODULE$, (Reading r) -> r.rain())));
+            Both.apply(
+                Max.OfDouble$.MODULE$.on((Reading r) -> r.wind()),
+                Sum.OfLong$.MODULE$.on((Reading r) -> r.rain())));
     readings.insert(new Reading(7.0, 2L));
     readings.insert(new Reading(3.0, 5L));
     return readings.query();

@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import io.sash.core.algebra.Aggregation
 import io.sash.core.inorder.SlickDequeInv
-import io.sash.papers.algebra.{Both, Max, On, Sum}
+import io.sash.papers.algebra.{Both, Max, Sum}
 import io.sash.papers.fiba.Fiba
 import io.sash.papers.inorder.TwoStacksLite
 import io.sash.papers.policy.{MovableWindow, OrderedPolicy, WindowByPolicy, WindowPolicy}
@@ -27,8 +27,6 @@ final class Latest(most: Int) extends WindowPolicy {
   override def arrive(attribute: Long, window: MovableWindow): Unit =
     if (window.size == most) window.evict()
   override def entered(attribute: Long, window: MovableWindow): Unit = window.trigger()
-  override def punctuate(attribute: Long, window: MovableWindow): Unit = ()
-  override def clear(): Unit = ()
 }
 
 object Longest extends Aggregation[String, String, Int] {
@@ -61,7 +59,7 @@ object OwnPolicy extends App {
   }
 
   private def values(): (Int, Long) = {
-    val window = TwoStacksLite(Both(Longest, On(Sum[Long])((s: String) => s.length.toLong)))
+    val window = TwoStacksLite(Both(Longest, Sum[Long].on((s: String) => s.length.toLong)))
     Seq("sash", "window").foreach(window.insert)
     window.evict()
     window.query()

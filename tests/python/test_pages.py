@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import json
 import re
+import statistics
 
 import pyspark
 import pytest
@@ -130,3 +132,26 @@ def test_the_code_of_a_page_has_to_agree_with_what_is_shown(spark, monkeypatch, 
     assert shown(f"{code}\n```\n3\n```\nB\n") == f"{code}\n```\n2\n```\nB\n"
     with pytest.raises(AssertionError, match="not shown"):
         shown(code)
+
+
+def test_the_ratios_of_the_algorithms_are_those_measured():
+    measured = json.loads((BENCHMARKS / "core.json").read_text(encoding="utf-8"))["results"]
+
+    def ratio(figure, series):
+        runs = [r["runs"] for r in measured if (r["figure"], r["series"]) == (figure, series)]
+        ratios = [min(r["ours"]) / min(r["theirs"]) for r in runs]
+        return f"{statistics.median(ratios):.2f} ({max(ratios):.2f})"
+
+    text = (REPOSITORY / "docs" / "algorithms.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    shown = {re.sub(r"(:|, one|, min).*", "", r[0][2:]): r[7] for r in rows if len(r) == 9}
+    others = {"Reactive Aggregator": "static-logarithmic", "FiBA": "trees", "AMTA": "trees"}
+    del shown["algorithm"]
+    for name, cell in shown.items():
+        series = "FiBA, minimum arity 4" if name == "FiBA" else name
+        if cell != "–":
+            assert cell == ratio(others.get(name, "static"), series), name
+    assert sum(cell != "–" for cell in shown.values()) == 9
+    words = " ".join(text.split())
+    assert f"late insertions take {ratio('out-of-order', 'FiBA, minimum arity 4')}" in words
+    assert f"bulk evictions {ratio('bulk-evict', 'FiBA, minimum arity 4')}" in words

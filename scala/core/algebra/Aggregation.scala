@@ -30,6 +30,27 @@ trait Aggregation[In, Agg, Out] extends Serializable {
 
   def lower(agg: Agg): Out
 
+  /**
+   * The same aggregation of a part of each input: of a field of a record, or of a function of a
+   * number. It keeps the laws, the identity and the cost. A primitive part is boxed on its way.
+   * {{{
+   * Max[Int].on((name: String) => name.length).aggregate("sash", "window") == 6
+   * }}}
+   * Paper: ''Constant-Time Sliding Window Framework'', section 5.8 (dimensions of the data).
+   */
+  def on[I](part: I => In): Aggregation[I, Agg, Out] = new Adapted(this, part, (out: Out) => out)
+
+  /**
+   * The same aggregation with `finish` of its answer as the answer. It keeps the laws, the
+   * identity and the cost; `finish` is called once a query. A primitive answer is boxed.
+   * {{{
+   * Max[Double].map(celsius => celsius * 1.8 + 32.0).aggregate(15.0, 20.0) == 68.0
+   * }}}
+   * Paper: ''General Incremental Sliding-Window Aggregation'', section 3.1 (lower).
+   */
+  def map[B](finish: Out => B): Aggregation[In, Agg, B] =
+    new Adapted(this, (in: In) => in, finish)
+
   /** The answer over `values`, oldest first. Any window that holds them must give this answer. */
   final def aggregate(values: In*): Out =
     lower(values.iterator.map(lift).foldLeft(identity)(combine))

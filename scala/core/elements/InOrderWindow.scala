@@ -2,28 +2,14 @@ package io.sash.core.elements
 
 import io.sash.core.slots.Partials
 
-/**
- * The sliding-window aggregation data type (SWAG) over slots, for elements that arrive in order.
- * Elements enter at the back and leave at the front. The window may grow and shrink freely.
- *
- * A value enters in two steps, so that it is lifted straight into its place:
- * {{{
- *   val slot = window.open()   // a slot for the newest element
- *   column.lift(slot, value)   // the owner of the column fills it
- *   window.insert()            // it is now part of the window
- * }}}
- * Several slots may be open at once, for rows that have arrived but that no frame includes yet.
- * `insert` takes the open elements in the order in which their slots were opened.
- *
- * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 2.
- */
-abstract class InOrderWindow extends Coalescing {
+/** The calls of a window over slots that do not depend on the order in which elements come. */
+trait SlotWindow {
 
   /** Opens a slot for the next element. Its content is undefined until the owner fills it. */
   def open(): Int
 
-  /** Takes the oldest open element into the window. */
-  def insert(): Unit
+  /** Drops the youngest open element, which never enters the window. */
+  def discard(): Unit
 
   /** Drops the oldest element. On an empty window it throws and changes nothing. */
   def evict(): Unit
@@ -39,8 +25,29 @@ abstract class InOrderWindow extends Coalescing {
   /** Empties the window, open slots included, in constant time. The capacity stays. */
   def clear(): Unit
 
-  /** The column of the slots that `open` and `query` return. Opening a slot may replace it. */
+  /** The column of the slots that the calls return. Opening a slot may replace it. */
   def column: Partials
+}
+
+/**
+ * The sliding-window aggregation data type (SWAG) over slots, for elements that arrive in order.
+ * Elements enter at the back and leave at the front. The window may grow and shrink freely.
+ *
+ * A value enters in two steps, so that it is lifted straight into its place:
+ * {{{
+ *   val slot = window.open()   // a slot for the newest element
+ *   column.lift(slot, value)   // the owner of the column fills it
+ *   window.insert()            // it is now part of the window
+ * }}}
+ * Several slots may be open at once, for rows that have arrived but that no frame includes yet.
+ * `insert` takes the open elements in the order in which their slots were opened.
+ *
+ * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 2.
+ */
+abstract class InOrderWindow extends SlotWindow with Coalescing {
+
+  /** Takes the oldest open element into the window. */
+  def insert(): Unit
 
   /** Moves the window onto the column that `move` returns. Slot numbers stay the same. */
   def relocate(move: Partials => Partials): Unit
@@ -95,6 +102,40 @@ abstract class InOrderWindow extends Coalescing {
     }
 }
 
+/**
+ * An in-order window whose elements have the positions 0, 1, 2, … of the stream. Positions are
+ * never reused, so they compare as numbers. The window is [front, back), and the elements of
+ * [back, end) are open: front <= back <= end.
+ */
+abstract class QueueWindow extends InOrderWindow {
+
+  /** Position of the oldest element. */
+  protected[this] var front = 0L
+
+  /** Position after the newest element, which is the position of the oldest open element. */
+  protected[this] var back = 0L
+
+  /** Position after the newest open element. */
+  protected[this] var end = 0L
+
+  /** The slot in which the element of this position was lifted. */
+  protected[this] def slot(position: Long): Int
+
+  override def size: Int = (back - front).toInt
+
+  override def clear(): Unit = {
+    front = 0L
+    back = 0L
+    end = 0L
+  }
+
+  override protected final def openCount: Long = end - back
+
+  override protected final def openSlot(i: Long): Int = slot(back + i)
+
+  override protected final def dropYoungestOpen(): Unit = end -= 1
+}
+
 /** Combines open elements into panes, pairs or slices before they enter a window. */
 trait Coalescing {
 
@@ -109,6 +150,26 @@ trait Coalescing {
 
   /** Drops the youngest open element, which never enters the window. */
   def discard(): Unit
+}
+
+/**
+ * A window that keeps each of its elements in a slot of its own. So it can be iterated over:
+ * {{{
+ *   for (i <- 0 until window.size) column.lower(window.element(i))
+ * }}}
+ */
+trait Elements extends QueueWindow {
+
+  /**
+   * The slot of element i, counted from 0 for the oldest, in constant time and without a combine;
+   * valid until a change. Throws an IndexOutOfBoundsException if there is none.
+   */
+  final def element(i: Int): Int = {
+    if (i < 0 || i >= size) {
+      throw new IndexOutOfBoundsException(s"element($i) of a window of $size elements")
+    }
+    slot(front + i)
+  }
 }
 
 /**
@@ -144,4 +205,14 @@ trait Stretches {
    * The slot with the aggregate of the appended elements, else the identity; valid until a call.
    */
   def answer(): Int
+
+  /**
+   * The slot with the aggregate of the elements [from, until), at the cost of one range; valid
+   * until a call. Throws an IllegalArgumentException if the window has no such elements.
+   */
+  final def range(from: Int, until: Int): Int = {
+    begin()
+    append(from, until)
+    answer()
+  }
 }

@@ -1,6 +1,6 @@
 package io.sash.core.elements
 
-import io.sash.core.slots.{Partials, Slots}
+import io.sash.core.slots.{Invertible, Partials, Slots}
 
 /**
  * The resizable double-ended queue under the algorithms. It maps the positions 0, 1, 2, … of the
@@ -22,7 +22,7 @@ private[sash] abstract class SlotRing(
     reserved: Int,
     paired: Boolean = false,
     chunk: Int = 0
-) extends InOrderWindow {
+) extends QueueWindow {
   private[this] val planes = if (paired) 2 else 1
   private[this] val longest = SlotRing.MaxCapacity / planes
   private[this] var capacity = if (chunk > 0) longest else SlotRing.InitialCapacity
@@ -37,29 +37,18 @@ private[sash] abstract class SlotRing(
   protected[this] var partials: Partials =
     initial.claimed(Partials.Slots).grow(reserved + (if (chunk > 0) 0 else planes * capacity))
 
-  /** Position of the oldest element. */
-  protected[this] var front = 0L
-
-  /** Position after the newest element, which is the position of the oldest open element. */
-  protected[this] var back = 0L
-
-  /** Position after the newest open element. */
-  protected[this] var end = 0L
-
-  override final def size: Int = (back - front).toInt
-
-  override def clear(): Unit = {
-    front = 0L
-    back = 0L
-    end = 0L
-  }
+  /**
+   * The column of an algorithm that was made over an invertible one. The cast holds after `grow`,
+   * too, which returns a column of the same abilities.
+   */
+  protected[this] final def invertible: Invertible = partials.asInstanceOf[Invertible]
 
   /** The index for a position in an array of `length` entries that lies beside the column. */
   protected[this] final def index(position: Long): Int = (position & mask).toInt
 
   protected[this] final def length: Int = capacity
 
-  protected[this] final def slot(position: Long): Int = reserved + index(position)
+  override protected[this] final def slot(position: Long): Int = reserved + index(position)
 
   /** Replaces each element of the window by the aggregate from that element to the newest. */
   protected[this] final def aggregateSuffixes(): Unit = {
@@ -96,12 +85,6 @@ private[sash] abstract class SlotRing(
     end += 1
     opened
   }
-
-  override protected final def openCount: Long = end - back
-
-  override protected final def openSlot(i: Long): Int = slot(back + i)
-
-  override protected final def dropYoungestOpen(): Unit = end -= 1
 
   /**
    * Called before `length` doubles. Positions with the bit `length` then move up by `length`, in

@@ -1,6 +1,6 @@
 package io.sash.core.fat
 
-import io.sash.core.elements.{InOrderWindow, SlotRing, Stretches, Suffixes}
+import io.sash.core.elements.{Elements, QueueWindow, SlotRing, Stretches, Suffixes}
 import io.sash.core.slots.Partials
 
 /**
@@ -22,7 +22,8 @@ import io.sash.core.slots.Partials
  * ''SlickDeque'' describes it in section 2.2.
  */
 final class BaseIntervals(initial: Partials)
-    extends InOrderWindow
+    extends QueueWindow
+    with Elements
     with Suffixes
     with Stretches
     with DyadicIntervals {
@@ -30,12 +31,7 @@ final class BaseIntervals(initial: Partials)
   private[this] var capacity = SlotRing.InitialCapacity
   private[this] var partials = initial.claimed(Partials.Slots).grow(2 * capacity)
 
-  private[this] var front = 0L
-  private[this] var back = 0L
-  private[this] var end = 0L
   private[this] var appended = DyadicIntervals.Nothing
-
-  override def size: Int = (back - front).toInt
 
   override def column: Partials = partials
 
@@ -90,17 +86,7 @@ final class BaseIntervals(initial: Partials)
       appended
     }
 
-  override def clear(): Unit = {
-    front = 0L
-    back = 0L
-    end = 0L
-  }
-
-  override protected def openCount: Long = end - back
-
-  override protected def openSlot(i: Long): Int = slotOf(0, back + i)
-
-  override protected def dropYoungestOpen(): Unit = end -= 1
+  override protected[this] def slot(position: Long): Int = slotOf(0, position)
 
   override private[sash] def slotOf(level: Int, number: Long): Int =
     (((2 * number + 1) << level) & (2L * capacity - 1)).toInt

@@ -78,9 +78,4 @@ final class PrefixAggregates(initial: Partials with Invertible)
   private def subtract(dst: Int, from: Long, until: Long): Unit =
     if (from == until) partials.identity(dst)
     else invertible.subtract(dst, prefix(until), prefix(from))
-
-  /**
-   * The column. The cast holds after `grow`, too, which returns a column of the same abilities.
-   */
-  private def invertible: Invertible = partials.asInstanceOf[Invertible]
 }

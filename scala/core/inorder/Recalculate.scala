@@ -1,6 +1,6 @@
 package io.sash.core.inorder
 
-import io.sash.core.elements.{SlotRing, Stretches, Suffixes}
+import io.sash.core.elements.{Elements, SlotRing, Stretches, Suffixes}
 import io.sash.core.slots.Partials
 
 /**
@@ -15,6 +15,7 @@ import io.sash.core.slots.Partials
  */
 final class Recalculate(initial: Partials, fromIdentity: Boolean)
     extends SlotRing(initial, reserved = 1)
+    with Elements
     with Suffixes
     with Stretches {
   def this(initial: Partials) = this(initial, fromIdentity = false)

@@ -1,6 +1,6 @@
 package io.sash.core.inorder
 
-import io.sash.core.elements.SlotRing
+import io.sash.core.elements.{Elements, SlotRing}
 import io.sash.core.slots.{Invertible, Partials}
 
 /**
@@ -16,7 +16,8 @@ import io.sash.core.slots.{Invertible, Partials}
  * Paper: Shein, Chrysanthis, Labrinidis, ''SlickDeque'', section 3.2, algorithm 1.
  */
 final class SlickDequeInv(initial: Partials with Invertible)
-    extends SlotRing(initial, reserved = 1) {
+    extends SlotRing(initial, reserved = 1)
+    with Elements {
   private[this] final val answer = 0
 
   partials.identity(answer)
@@ -39,9 +40,4 @@ final class SlickDequeInv(initial: Partials with Invertible)
     super.clear()
     partials.identity(answer)
   }
-
-  /**
-   * The column. The cast holds after `grow`, too, which returns a column of the same abilities.
-   */
-  private def invertible: Invertible = partials.asInstanceOf[Invertible]
 }

@@ -95,9 +95,4 @@ final class SlickDequeInvRanges(initial: Partials with Invertible, windows: Int)
       i += 1
     }
   }
-
-  /**
-   * The column. The cast holds after `grow`, too, which returns a column of the same abilities.
-   */
-  private def invertible: Invertible = partials.asInstanceOf[Invertible]
 }

@@ -43,6 +43,8 @@ final class Bytes {
     buffer.putLong(value)
   }
 
+  def putDouble(value: Double): Unit = putLong(java.lang.Double.doubleToRawLongBits(value))
+
   def putBytes(bytes: Array[Byte]): Unit = {
     putNumber(bytes.length)
     ensure(bytes.length)

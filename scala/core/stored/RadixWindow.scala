@@ -25,9 +25,9 @@ import io.sash.core.slots.Bytes
  *  - (W3) `backSlot` holds the aggregate of [boundary, back), if that is not empty
  *
  * Cost in combines, at height h: insert 1, query 1, amend at most F * h. Evict takes amortised at
- * most 1 + 1 / (F - 1), and at most F * h for each flip. Bulk eviction and restart take at most 2
- * F * h, for any number of elements, and eviction by time one flip more. In nodes loaded: evict
- * amortised 2 / (F - 1), bulk eviction and restart at most 2 h, eviction by time at most 5 h.
+ * most 1 + 1 / (F - 1), and at most F * h for each flip besides. An eviction or restart takes at
+ * most 2 F * h for any number of elements, an eviction by time at most 3 F * h. In nodes loaded:
+ * evict amortised 2 / (F - 1), bulk eviction and restart at most 2 h, by time at most 5 h.
  *
  * Papers: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 4
  * (Two-Stacks Lite). Its stack over nodes of a tree is in section 4.2 of ''Constant-Time Sliding
@@ -113,18 +113,37 @@ final class RadixWindow private[sash] (tree: RadixTree, evicting: Boolean) exten
     requireEvicting()
     val end = math.min(backs, position)
     while (fronts < end && timeOfFront(time, end) < time) {
-      // find the highest level whose first entry is before `time`, and its last such entry
+      // from the highest level with an entry to leave down to the last element to leave
       var level = 0
       var i = 1
       while (i < stacks.length) {
-        if (!stacks(i).isEmpty && stacks(i).firstTime < time) level = i
+        if (beginsBefore(i, time, end)) level = i
         i += 1
       }
       use(level)
-      val entry = stacks(level).lastBefore(time)
-      evictTo(math.min(end, tree.position(level, entry) + (if (level == 0) 1 else 0)))
+      i = 0
+      while (i < level) {
+        stacks(i).clear()
+        i += 1
+      }
+      while (level > 0) {
+        stacks(level).dropTo(lastBefore(level, time, end))
+        expand(level)
+        level -= 1
+      }
+      evictTo(lastBefore(0, time, end) + 1)
     }
   }
+
+  /** Whether the first entry of a level begins before both. */
+  private def beginsBefore(level: Int, time: Long, end: Long): Boolean = {
+    val stack = stacks(level)
+    !stack.isEmpty && stack.firstTime < time && tree.position(level, stack.firstEntry) < end
+  }
+
+  /** The last entry of a level that begins before both. */
+  private def lastBefore(level: Int, time: Long, end: Long): Long =
+    math.min(stacks(level).lastBefore(time), entryAt(level, end - 1))
 
   override def restart(from: Long, until: Long): Unit = {
     stacks.foreach(_.clear())

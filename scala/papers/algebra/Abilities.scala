@@ -1,6 +1,6 @@
 package io.sash.papers.algebra
 
-import io.sash.core.algebra.Aggregation
+import io.sash.core.algebra.{Adapted, Aggregation}
 import io.sash.core.slots.{Invertible, Selective}
 
 /** An aggregation that makes a column of its partials, as one of primitives. */
@@ -25,7 +25,17 @@ trait InvertibleAggregation[In, Agg, Out]
   /** whole ⊖ oldest: where whole = oldest ⊗ rest, the result is rest. */
   def subtract(whole: Agg, oldest: Agg): Agg
 
-  override def newColumn(): Column[In, Out] with Invertible = new InvertibleObjectColumn(this)
+  override def on[I](part: I => In): InvertibleAggregation[I, Agg, Out] =
+    new InvertibleAdapted(this, part, (out: Out) => out)
+
+  override def map[B](finish: Out => B): InvertibleAggregation[In, Agg, B] =
+    new InvertibleAdapted(this, (in: In) => in, finish)
+
+  override def newColumn(): Column[In, Out] with Invertible =
+    new ObjectColumn(this) with Invertible {
+      override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
+        put(dst, InvertibleAggregation.this.subtract(get(whole), get(oldest)))
+    }
 }
 
 /**
@@ -43,13 +53,34 @@ trait SelectiveAggregation[In, Agg, Out]
   override def combine(older: Agg, younger: Agg): Agg =
     if (selectsRight(older, younger)) younger else older
 
-  override def newColumn(): Column[In, Out] with Selective = new SelectiveObjectColumn(this)
+  override def on[I](part: I => In): SelectiveAggregation[I, Agg, Out] =
+    new SelectiveAdapted(this, part, (out: Out) => out)
+
+  override def map[B](finish: Out => B): SelectiveAggregation[In, Agg, B] =
+    new SelectiveAdapted(this, (in: In) => in, finish)
+
+  override def newColumn(): Column[In, Out] with Selective =
+    new ObjectColumn(this) with Selective {
+      override def selectsRight(left: Int, right: Int): Boolean =
+        SelectiveAggregation.this.selectsRight(get(left), get(right))
+    }
 }
 
 /**
  * An aggregation with x ⊗ y = y ⊗ x. No algorithm of this library needs it; a plan that reorders
- * its input does.
+ * its input does, and asks `Commutative(aggregation)`.
  *
  * Paper: ''General Incremental Sliding-Window Aggregation'', section 3.2 and table 2.
  */
 trait Commutative { this: Aggregation[_, _, _] => }
+
+object Commutative {
+
+  /** Whether the aggregation says that it commutes, or is made of others that say so. */
+  def apply(aggregation: Aggregation[_, _, _]): Boolean = aggregation match {
+    case _: Commutative                       => true
+    case adapted: Adapted[_, _, _, _, _]      => Commutative(adapted.aggregation)
+    case product: Algebraic[_, _, _, _, _, _] => product.commutes
+    case _                                    => false
+  }
+}

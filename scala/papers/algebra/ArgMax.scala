@@ -12,12 +12,8 @@ package io.sash.papers.algebra
  * }}}
  * Paper: Reactive Aggregator, section 3.1 and table 1.
  */
-final class ArgMax[M, A] private (ranking: Ranking[M]) extends Selection[(M, A), A] {
-  override protected def replaces(younger: (M, A), older: (M, A)): Boolean =
-    ranking.highest.gt(younger._1, older._1)
-  override protected def answer(in: (M, A)): A = in._2
-}
-
 object ArgMax {
-  def apply[M, A](implicit ranking: Ranking[M]): ArgMax[M, A] = new ArgMax(ranking)
+  def apply[M, A](implicit
+      ranking: Ranking[M]
+  ): SelectiveAggregation[(M, A), Option[(M, A)], Option[A]] = Selection.argument(ranking.highest)
 }

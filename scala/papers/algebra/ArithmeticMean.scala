@@ -22,32 +22,23 @@ object ArithmeticMean {
   def apply[N](implicit mean: Of[N]): mean.type = mean
 
   implicit object OfLong
-      extends InvertibleAlgebraic[Long, Long, Long, Long, Long, Double](Sum[Long], Count[Long])
-      with Commutative
+      extends InvertibleAlgebraic[Long, Long, Long, Long, Long, Double](Sum[Long], Count[Long])(
+        (sum, count) => sum.toDouble / count
+      )
       with Of[Long] {
-    override def finish(sum: Long, count: Long): Double = sum.toDouble / count
     override def newColumn(): Column[Long, Double] with Invertible = new LongMean
   }
 
   implicit object OfDouble
-      extends Algebraic[Double, Double, Double, Long, Long, Double](Sum[Double], Count[Double])
-      with Commutative
+      extends Algebraic[Double, Double, Double, Long, Long, Double](Sum[Double], Count[Double])(
+        (sum, count) => sum / count
+      )
       with Of[Double] {
-    override def finish(sum: Double, count: Long): Double = sum / count
     override def newColumn(): Column[Double, Double] = new DoubleMean
   }
 
-  /** Pairs of sum and count. */
-  private final class LongMean extends LongPairs with Column[Long, Double] with Invertible {
-    override def identity(dst: Int): Unit = put(dst, 0L, 0L)
-
+  private final class LongMean extends LongSumAndCount with Column[Long, Double] with Invertible {
     override def lift(slot: Int, in: Long): Unit = put(slot, in, 1L)
-
-    override def combine(dst: Int, left: Int, right: Int): Unit = put(
-      dst,
-      cells(2 * left) + cells(2 * right),
-      cells(2 * left + 1) + cells(2 * right + 1)
-    )
 
     override def subtract(dst: Int, whole: Int, oldest: Int): Unit = put(
       dst,
@@ -55,22 +46,11 @@ object ArithmeticMean {
       cells(2 * whole + 1) - cells(2 * oldest + 1)
     )
 
-    override def lower(slot: Int): Double = OfLong.finish(cells(2 * slot), cells(2 * slot + 1))
+    override def lower(slot: Int): Double = cells(2 * slot).toDouble / cells(2 * slot + 1)
   }
 
-  private final class DoubleMean extends SumAndCount {
+  private final class DoubleMean extends DoubleSumAndCount with Column[Double, Double] {
     override def lift(slot: Int, in: Double): Unit = put(slot, in, 1.0)
     override def lower(slot: Int): Double = cells(2 * slot) / cells(2 * slot + 1)
   }
-}
-
-/** Pairs of sum and count. */
-private[algebra] abstract class SumAndCount extends DoublePairs with Column[Double, Double] {
-  override final def identity(dst: Int): Unit = put(dst, 0.0, 0.0)
-
-  override final def combine(dst: Int, left: Int, right: Int): Unit = put(
-    dst,
-    cells(2 * left) + cells(2 * right),
-    cells(2 * left + 1) + cells(2 * right + 1)
-  )
 }

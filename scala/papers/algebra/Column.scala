@@ -1,21 +1,24 @@
 package io.sash.papers.algebra
 
+import java.nio.ByteBuffer
 import java.util.Arrays
 
-import io.sash.core.algebra.Aggregation
+import io.sash.core.algebra.{Adapted, Aggregation}
 import io.sash.core.elements.InOrderWindow
-import io.sash.core.slots.{Invertible, Partials, Selective}
+import io.sash.core.slots.{Bytes, Partials, SlotCodec, Slots}
 import io.sash.papers.elements.OutOfOrderWindow
 import io.sash.papers.slots.ChunkedPartials
 
 /**
  * A column of an aggregation's partials, the bridge from values to slots. If In and Out are both
- * Int, Long or Double, neither `lift` nor `lower` boxes.
+ * Int, Long or Double, neither `lift` nor `lower` boxes. It also turns its partials into bytes
+ * and back, for a store or a [[Snapshot]].
  *
  * A column of this kind never moves: `grow` returns the column itself.
  */
 trait Column[@specialized(Int, Long, Double) In, @specialized(Int, Long, Double) Out]
-    extends Partials {
+    extends Partials
+    with SlotCodec {
 
   /** `slot <- lift(in)` */
   def lift(slot: Int, in: In): Unit
@@ -26,9 +29,9 @@ trait Column[@specialized(Int, Long, Double) In, @specialized(Int, Long, Double)
   override def grow(slots: Int): this.type
 
   /** The window of values over `algorithm`, which must be new and over this column. */
-  def over(algorithm: InOrderWindow): Window[In, Out] = {
+  def over[A <: InOrderWindow](algorithm: A): Window[In, Out, A] = {
     requireOver(algorithm.column)
-    new Window[In, Out](algorithm, this)
+    new Window[In, Out, A](algorithm, this)
   }
 
   /** The window of values over `tree`, which must be new and over this column. */
@@ -58,7 +61,9 @@ object Column {
   def of[In, Agg, Out](aggregation: Aggregation[In, Agg, Out]): Column[In, Out] =
     aggregation match {
       case own: MakesColumn[In @unchecked, Out @unchecked] => own.newColumn()
-      case _                                               => new ObjectColumn(aggregation)
+      case adapted: Adapted[In, in, Agg, out, Out] =>
+        new AdaptedColumn(of(adapted.aggregation), adapted.part, adapted.finish)
+      case _ => new ObjectColumn(aggregation)
     }
 
   /** The same in chunks, for DABA and DABA Lite. It grows without copying. */
@@ -100,6 +105,12 @@ private[algebra] class ObjectColumn[In, Agg, Out](aggregation: Aggregation[In, A
   override def move(dst: Int, src: Int, count: Int): Unit =
     System.arraycopy(cells, src, cells, dst, count)
 
+  override def write(slots: Slots, slot: Int, out: Bytes): Unit =
+    ObjectCodec.write(cells(slot), out)
+
+  override def read(slots: Slots, slot: Int, in: ByteBuffer): Unit =
+    cells(slot) = ObjectCodec.read(in)
+
   override def shrink(slots: Int): Unit =
     if (slots < cells.length) cells = Arrays.copyOf(cells, slots)
 
@@ -107,20 +118,4 @@ private[algebra] class ObjectColumn[In, Agg, Out](aggregation: Aggregation[In, A
     if (slots > cells.length) cells = Arrays.copyOf(cells, slots)
     this
   }
-}
-
-private[algebra] final class InvertibleObjectColumn[In, Agg, Out](
-    aggregation: InvertibleAggregation[In, Agg, Out]
-) extends ObjectColumn(aggregation)
-    with Invertible {
-  override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
-    put(dst, aggregation.subtract(get(whole), get(oldest)))
-}
-
-private[algebra] final class SelectiveObjectColumn[In, Agg, Out](
-    aggregation: SelectiveAggregation[In, Agg, Out]
-) extends ObjectColumn(aggregation)
-    with Selective {
-  override def selectsRight(left: Int, right: Int): Boolean =
-    aggregation.selectsRight(get(left), get(right))
 }

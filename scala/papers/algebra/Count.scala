@@ -28,24 +28,13 @@ object Count {
 }
 
 private final class CountColumn[@specialized(Int, Long, Double) T]
-    extends CountCells
+    extends Counts
     with Column[T, Long] {
   override def lift(slot: Int, in: T): Unit = put(slot, 1L)
   override def lower(slot: Int): Long = get(slot)
 }
 
-private abstract class CountCells extends LongCells(1) with Invertible {
-  protected[this] final def put(slot: Int, count: Long): Unit = cells(slot) = count
-
-  protected[this] final def get(slot: Int): Long = cells(slot)
-
-  override final def identity(dst: Int): Unit = cells(dst) = 0L
-
-  override final def copy(dst: Int, src: Int): Unit = cells(dst) = cells(src)
-
-  override final def combine(dst: Int, left: Int, right: Int): Unit =
-    cells(dst) = cells(left) + cells(right)
-
+private abstract class Counts extends LongOperands(Sum.OfLong) with Invertible {
   override final def subtract(dst: Int, whole: Int, oldest: Int): Unit =
     cells(dst) = cells(whole) - cells(oldest)
 }

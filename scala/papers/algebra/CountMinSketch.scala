@@ -94,27 +94,9 @@ private final class CountersColumn[T](width: Int, sketch: CountMinSketch[T])
     sketch.add(rows(slot), in)
   }
 
-  override def combine(dst: Int, left: Int, right: Int): Unit = {
-    val sum = rows(dst)
-    val older = rows(left)
-    val younger = rows(right)
-    var i = 0
-    while (i < sum.length) {
-      sum(i) = older(i) + younger(i)
-      i += 1
-    }
-  }
+  override def combine(dst: Int, left: Int, right: Int): Unit = add(dst, left, 1L, right)
 
-  override def subtract(dst: Int, whole: Int, oldest: Int): Unit = {
-    val rest = rows(dst)
-    val sum = rows(whole)
-    val older = rows(oldest)
-    var i = 0
-    while (i < rest.length) {
-      rest(i) = sum(i) - older(i)
-      i += 1
-    }
-  }
+  override def subtract(dst: Int, whole: Int, oldest: Int): Unit = add(dst, whole, -1L, oldest)
 
   override def lower(slot: Int): Frequencies[T] =
     sketch.lower(ArraySeq.unsafeWrapArray(rows(slot).clone()))

@@ -10,11 +10,7 @@ package io.sash.papers.algebra
  * }}}
  * Paper: Reactive Aggregator, section 1.
  */
-final class First[T] private extends Selection[T, T] {
-  override protected def replaces(younger: T, older: T): Boolean = false
-  override protected def answer(in: T): T = in
-}
-
 object First {
-  def apply[T]: First[T] = new First[T]
+  def apply[T]: SelectiveAggregation[T, Option[T], Option[T]] =
+    new Selection[T, T]((_, _) => false, x => x)
 }

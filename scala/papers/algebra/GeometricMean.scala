@@ -15,15 +15,12 @@ package io.sash.papers.algebra
  */
 object GeometricMean
     extends Algebraic[Double, Double, Double, Long, Long, Double](
-      On(Sum[Double])(Math.log(_: Double)),
+      Sum[Double].on(Math.log(_: Double)),
       Count[Double]
-    )
-    with Commutative {
-  override def finish(logarithms: Double, count: Long): Double = Math.exp(logarithms / count)
-
+    )((logarithms, count) => Math.exp(logarithms / count)) {
   override def newColumn(): Column[Double, Double] = new LogarithmMean
 
-  private final class LogarithmMean extends SumAndCount {
+  private final class LogarithmMean extends DoubleSumAndCount with Column[Double, Double] {
     override def lift(slot: Int, in: Double): Unit = put(slot, Math.log(in), 1.0)
     override def lower(slot: Int): Double = Math.exp(cells(2 * slot) / cells(2 * slot + 1))
   }

@@ -1,8 +1,11 @@
 package io.sash.papers.algebra
 
+import java.nio.ByteBuffer
+
 import org.apache.datasketches.hll.{HllSketch, TgtHllType, Union}
 
 import io.sash.core.algebra.Aggregation
+import io.sash.core.slots.{Bytes, Slots}
 
 /**
  * The number of distinct values in the window, estimated by the HyperLogLog sketch of Apache
@@ -20,6 +23,7 @@ import io.sash.core.algebra.Aggregation
  */
 final class HyperLogLog[T] private (lgK: Int)(implicit sketched: Sketched[T])
     extends Aggregation[T, HllSketch, Double]
+    with MakesColumn[T, Double]
     with Commutative {
   override def identity: HllSketch = new HllSketch(lgK, TgtHllType.HLL_8)
 
@@ -37,6 +41,13 @@ final class HyperLogLog[T] private (lgK: Int)(implicit sketched: Sketched[T])
   }
 
   override def lower(agg: HllSketch): Double = agg.getCompositeEstimate
+
+  override def newColumn(): Column[T, Double] = new ObjectColumn(this) {
+    override def write(slots: Slots, slot: Int, out: Bytes): Unit =
+      out.putBytes(get(slot).toCompactByteArray)
+    override def read(slots: Slots, slot: Int, in: ByteBuffer): Unit =
+      put(slot, HllSketch.heapify(Bytes.bytes(in)))
+  }
 }
 
 object HyperLogLog {

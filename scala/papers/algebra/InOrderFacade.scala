@@ -9,15 +9,15 @@ import io.sash.core.slots.{Invertible, Partials, Selective}
  * extends the class of this file that asks the operation for the ability that the algorithm
  * needs.
  */
-abstract class OfAggregation(make: Partials => InOrderWindow) {
-  final def apply[In, Out](aggregation: Aggregation[In, _, Out]): Window[In, Out] = {
+abstract class OfAggregation[A <: InOrderWindow](make: Partials => A) {
+  final def apply[In, Out](aggregation: Aggregation[In, _, Out]): Window[In, Out, A] = {
     val column = Column.of(aggregation)
     column.over(make(column))
   }
 }
 
 /** For an algorithm whose queue may be in chunks. */
-abstract class OfAggregationInChunks(make: Partials => InOrderWindow)
+abstract class OfAggregationInChunks[A <: InOrderWindow](make: Partials => A)
     extends OfAggregation(make) {
 
   /**
@@ -25,23 +25,23 @@ abstract class OfAggregationInChunks(make: Partials => InOrderWindow)
    * for that. So the time of each call is constant, growth included. On average a call takes
    * several times as long.
    */
-  final def inChunks[In, Out](aggregation: Aggregation[In, _, Out]): Window[In, Out] = {
+  final def inChunks[In, Out](aggregation: Aggregation[In, _, Out]): Window[In, Out, A] = {
     val column = Column.inChunks(aggregation)
     column.over(make(column))
   }
 }
 
 /** For an algorithm that needs an inverse. */
-abstract class OfInvertible(make: (Partials with Invertible) => InOrderWindow) {
-  final def apply[In, Out](aggregation: InvertibleAggregation[In, _, Out]): Window[In, Out] = {
+abstract class OfInvertible[A <: InOrderWindow](make: (Partials with Invertible) => A) {
+  final def apply[In, Out](aggregation: InvertibleAggregation[In, _, Out]): Window[In, Out, A] = {
     val column = aggregation.newColumn()
     column.over(make(column))
   }
 }
 
 /** For an algorithm whose combine must return an operand. */
-abstract class OfSelective(make: (Partials with Selective) => InOrderWindow) {
-  final def apply[In, Out](aggregation: SelectiveAggregation[In, _, Out]): Window[In, Out] = {
+abstract class OfSelective[A <: InOrderWindow](make: (Partials with Selective) => A) {
+  final def apply[In, Out](aggregation: SelectiveAggregation[In, _, Out]): Window[In, Out, A] = {
     val column = aggregation.newColumn()
     column.over(make(column))
   }

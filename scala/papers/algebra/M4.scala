@@ -27,17 +27,14 @@ object M4
     ](
       Both(First[Point], Last[Point]),
       Both(Min.of(M4Ranking.ByValue), Max.of(M4Ranking.ByValue))
-    ) {
-  override def finish(
-      ends: (Option[Point], Option[Point]),
-      extremes: (Option[Point], Option[Point])
-  ): Option[M4] = for {
-    first <- ends._1
-    last <- ends._2
-    min <- extremes._1
-    max <- extremes._2
-  } yield M4(first, last, min, max)
-}
+    )((ends, extremes) =>
+      for {
+        first <- ends._1
+        last <- ends._2
+        min <- extremes._1
+        max <- extremes._2
+      } yield new M4(first, last, min, max)
+    )
 
 private object M4Ranking {
   private def byValue(ordering: Ordering[Double]): Ordering[Point] = ordering.on(_.value)

@@ -27,11 +27,7 @@ object Max {
   def apply[N](implicit max: Of[N]): max.type = max
 
   def of[T](implicit ranking: Ranking[T]): SelectiveAggregation[T, Option[T], Option[T]] =
-    new Selection[T, T] {
-      override protected def replaces(younger: T, older: T): Boolean =
-        ranking.highest.gt(younger, older)
-      override protected def answer(in: T): T = in
-    }
+    Selection.first(ranking.highest)
 
   implicit object OfInt extends SelectiveInts(Int.MinValue) with Of[Int] {
     override def combine(older: Int, younger: Int): Int = Math.max(older, younger)

@@ -1,5 +1,7 @@
 package io.sash.papers.algebra
 
+import io.sash.core.algebra.Aggregation
+
 /**
  * How often the maximum occurs.
  *
@@ -11,20 +13,7 @@ package io.sash.papers.algebra
  * Paper: Reactive Aggregator, table 1; the running example of ''In-Order Sliding-Window
  * Aggregation in Worst-Case Constant Time'', section 2.2.
  */
-sealed class MaxCount[T](ranking: Ranking[T]) extends ExtremeCount[T](ranking.highest)
-
-object MaxCount extends MaxCountByRanking {
-  def apply[T](implicit count: MaxCount[T]): MaxCount[T] = count
-
-  implicit object OfLong extends MaxCount[Long](implicitly) with MakesColumn[Long, Long] {
-    override def newColumn(): Column[Long, Long] = new LongExtremeCount(lowest = false)
-  }
-
-  implicit object OfDouble extends MaxCount[Double](implicitly) with MakesColumn[Double, Long] {
-    override def newColumn(): Column[Double, Long] = new DoubleExtremeCount(lowest = false)
-  }
-}
-
-private[algebra] sealed trait MaxCountByRanking {
-  implicit def byRanking[T](implicit ranking: Ranking[T]): MaxCount[T] = new MaxCount(ranking)
+object MaxCount {
+  def apply[T](implicit ranking: Ranking[T]): Aggregation[T, Option[(T, Long)], Long] =
+    new ExtremeCount(ranking, lowest = false)
 }

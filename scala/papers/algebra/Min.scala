@@ -5,17 +5,10 @@ import java.lang.{Double => JDouble}
 import scala.annotation.implicitNotFound
 
 /**
- * The minimum.
- *
- * Types: N, N, N, of Int, Long or Double. Identity: the greatest value of the type, ∞ for
- * doubles. An empty window answers it. Associative, commutative, selective. Cost: one comparison.
- * -0.0 is less than 0.0, and a NaN in the window makes the answer NaN, as [[Ranking]] says.
+ * The minimum. All else is as in [[Max]], but that the identity is the greatest value of the
+ * type, ∞ for doubles.
  * {{{
  * Min[Double].aggregate(3.0, 1.0, 4.0) == 1.0
- * }}}
- * For other types with an Ordering, use `Min.of`. Then an empty window answers None. Among values
- * that are neither greater nor less than each other, the first in arrival order is the answer.
- * {{{
  * Min.of[String].aggregate("b", "c", "a") == Some("a")
  * }}}
  * Paper: Reactive Aggregator, table 1.
@@ -27,11 +20,7 @@ object Min {
   def apply[N](implicit min: Of[N]): min.type = min
 
   def of[T](implicit ranking: Ranking[T]): SelectiveAggregation[T, Option[T], Option[T]] =
-    new Selection[T, T] {
-      override protected def replaces(younger: T, older: T): Boolean =
-        ranking.lowest.gt(younger, older)
-      override protected def answer(in: T): T = in
-    }
+    Selection.first(ranking.lowest)
 
   implicit object OfInt extends SelectiveInts(Int.MaxValue) with Of[Int] {
     override def combine(older: Int, younger: Int): Int = Math.min(older, younger)

@@ -28,16 +28,15 @@ final case class Moments(count: Long, mean: Double, squares: Double) {
 /**
  * An aggregation of doubles that computes its answer from their [[Moments]].
  *
- * Identity: no values. Associative and commutative, up to rounding. No inverse, as [[Sum]] says
- * of doubles, though table 2 of the Reactive Aggregator has one. Cost: one merge, which takes a
- * division and a dozen additions and multiplications. A NaN or an infinity makes the answer NaN.
+ * Types: Double, Moments, Double. Identity: no values. Associative and commutative, up to
+ * rounding. No inverse, as [[Sum]] says of doubles, though table 2 of the Reactive Aggregator has
+ * one. Cost: one merge: a division and a dozen additions and multiplications. A NaN or an
+ * infinity makes the answer NaN.
  */
-abstract class OfMoments private[algebra]
+abstract class OfMoments private[algebra] (finish: OfMoments.Finish)
     extends Aggregation[Double, Moments, Double]
     with MakesColumn[Double, Double]
     with Commutative {
-
-  protected def finish(count: Double, mean: Double, squares: Double): Double
 
   override final def identity: Moments = Moments(0L, 0.0, 0.0)
 
@@ -58,10 +57,27 @@ abstract class OfMoments private[algebra]
   override final def newColumn(): Column[Double, Double] = new MomentsColumn(this)
 }
 
+private[algebra] object OfMoments {
+
+  /** A function of count, mean and squares. */
+  trait Finish extends Serializable {
+    def apply(count: Double, mean: Double, squares: Double): Double
+  }
+}
+
 /** Triples of count, mean and squares. */
 private final class MomentsColumn(operation: OfMoments)
-    extends DoubleTriples
+    extends DoubleCells(3)
     with Column[Double, Double] {
+  override def copy(dst: Int, src: Int): Unit =
+    put(dst, cells(3 * src), cells(3 * src + 1), cells(3 * src + 2))
+
+  private def put(slot: Int, count: Double, mean: Double, squares: Double): Unit = {
+    cells(3 * slot) = count
+    cells(3 * slot + 1) = mean
+    cells(3 * slot + 2) = squares
+  }
+
   override def identity(dst: Int): Unit = put(dst, 0.0, 0.0, 0.0)
 
   override def lift(slot: Int, in: Double): Unit = put(slot, 1.0, in, 0.0)

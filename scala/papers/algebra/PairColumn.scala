@@ -1,6 +1,8 @@
 package io.sash.papers.algebra
 
-import io.sash.core.slots.{Invertible, Partials}
+import java.nio.ByteBuffer
+
+import io.sash.core.slots.{Bytes, Invertible, Partials, Slots}
 
 /**
  * Two columns under the same slot numbers. If one column can throw, it combines first, so that a
@@ -12,7 +14,8 @@ private[algebra] class PairColumn[In, OutA, OutB, Out](
     finish: (OutA, OutB) => Out
 ) extends Column[In, Out] {
   protected[this] final val spared: Boolean = !first.total && !second.total
-  protected[this] final val firstLast: Boolean = first.total
+  private[this] val before: Partials = if (first.total) second else first
+  private[this] val after: Partials = if (first.total) first else second
   protected[this] final var spare: Int = 0
 
   override final val total: Boolean = first.total && second.total
@@ -28,16 +31,13 @@ private[algebra] class PairColumn[In, OutA, OutB, Out](
   }
 
   override def combine(dst: Int, left: Int, right: Int): Unit =
-    if (firstLast) {
-      second.combine(dst, left, right)
-      first.combine(dst, left, right)
-    } else if (!spared) {
-      first.combine(dst, left, right)
-      second.combine(dst, left, right)
-    } else {
+    if (spared) {
       first.combine(spare, left, right)
       second.combine(dst, left, right)
       first.copy(dst, spare)
+    } else {
+      before.combine(dst, left, right)
+      after.combine(dst, left, right)
     }
 
   override def suffixes(first: Int, last: Int): Unit = {
@@ -76,6 +76,16 @@ private[algebra] class PairColumn[In, OutA, OutB, Out](
     second.move(dst, src, count)
   }
 
+  override def write(slots: Slots, slot: Int, out: Bytes): Unit = {
+    first.write(first, slot, out)
+    second.write(second, slot, out)
+  }
+
+  override def read(slots: Slots, slot: Int, in: ByteBuffer): Unit = {
+    first.read(first, slot, in)
+    second.read(second, slot, in)
+  }
+
   override def shrink(slots: Int): Unit = {
     spare = math.min(spare, slots)
     first.shrink(if (spared) slots + 1 else slots)
@@ -97,15 +107,15 @@ private[algebra] final class InvertiblePairColumn[In, OutA, OutB, Out](
 ) extends PairColumn(first, second, finish)
     with Invertible {
   override def subtract(dst: Int, whole: Int, oldest: Int): Unit =
-    if (firstLast) {
-      second.subtract(dst, whole, oldest)
-      first.subtract(dst, whole, oldest)
-    } else if (!spared) {
-      first.subtract(dst, whole, oldest)
-      second.subtract(dst, whole, oldest)
-    } else {
+    if (spared) {
       first.subtract(spare, whole, oldest)
       second.subtract(dst, whole, oldest)
       first.copy(dst, spare)
+    } else if (first.total) {
+      second.subtract(dst, whole, oldest)
+      first.subtract(dst, whole, oldest)
+    } else {
+      first.subtract(dst, whole, oldest)
+      second.subtract(dst, whole, oldest)
     }
 }

@@ -7,35 +7,25 @@ package io.sash.papers.algebra
  * and commutative; neither selective nor invertible. Cost: two comparisons. A NaN makes the
  * answer NaN.
  */
-abstract class OfExtremes private[algebra]
-    extends Algebraic[Double, Double, Double, Double, Double, Double](Max[Double], Min[Double])
-    with Commutative {
-
-  // declared again over primitives, so that a call does not box
-  override def finish(max: Double, min: Double): Double
-
-  override final def newColumn(): Column[Double, Double] = new ExtremesColumn(this)
+abstract class OfExtremes private[algebra] (finish: (Double, Double) => Double)
+    extends Algebraic[Double, Double, Double, Double, Double, Double](Max[Double], Min[Double])(
+      finish
+    ) {
+  override final def newColumn(): Column[Double, Double] = new ExtremesColumn(finish)
 }
 
 /**
- * The range: maximum minus minimum.
- *
- * Types, identity, laws, cost and NaN: see [[OfExtremes]].
+ * The range: maximum minus minimum. All else is as in [[OfExtremes]].
  * {{{
  * Range.aggregate(3.0, 1.0, 4.0) == 3.0
  * }}}
  * Paper: SlickDeque, section 3.1.
  */
-object Range extends OfExtremes {
-  override def finish(max: Double, min: Double): Double =
-    if (max < min) Double.NaN else max - min
-}
+object Range extends OfExtremes((max, min) => if (max < min) Double.NaN else max - min)
 
 /**
- * The relative variation: the range relative to the maximum.
- *
- * Types, identity, laws, cost and NaN: see [[OfExtremes]]. A maximum of 0 makes it infinite, or
- * NaN if all values are 0.
+ * The relative variation: the range relative to the maximum. A maximum of 0 makes it infinite, or
+ * NaN if all values are 0. All else is as in [[OfExtremes]].
  * {{{
  * RelativeVariation.aggregate(3.0, 1.0, 4.0) == 0.75
  * }}}
@@ -43,13 +33,11 @@ object Range extends OfExtremes {
  * Worst-Case Constant Time'', as in its authors' code. See [[CoefficientOfVariation]] for the
  * standard deviation relative to the mean.
  */
-object RelativeVariation extends OfExtremes {
-  override def finish(max: Double, min: Double): Double =
-    if (max < min) Double.NaN else (max - min) / max
-}
+object RelativeVariation
+    extends OfExtremes((max, min) => if (max < min) Double.NaN else (max - min) / max)
 
 /** Pairs of maximum and minimum. */
-private final class ExtremesColumn(operation: OfExtremes)
+private final class ExtremesColumn(finish: (Double, Double) => Double)
     extends DoublePairs
     with Column[Double, Double] {
   override def identity(dst: Int): Unit =
@@ -63,5 +51,5 @@ private final class ExtremesColumn(operation: OfExtremes)
     Math.min(cells(2 * left + 1), cells(2 * right + 1))
   )
 
-  override def lower(slot: Int): Double = operation.finish(cells(2 * slot), cells(2 * slot + 1))
+  override def lower(slot: Int): Double = finish(cells(2 * slot), cells(2 * slot + 1))
 }

@@ -14,6 +14,8 @@ import scala.annotation.implicitNotFound
 final class Ranking[T](val highest: Ordering[T], val lowest: Ordering[T]) extends Serializable
 
 object Ranking extends RankingByOrdering {
+  implicit val ofLong: Ranking[Long] = byOrdering(Ordering.Long)
+
   implicit val ofDouble: Ranking[Double] =
     new Ranking(Ordering.Double.TotalOrdering, Ordering.Double.TotalOrdering.on(-_))
 }

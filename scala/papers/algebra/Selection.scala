@@ -4,25 +4,33 @@ package io.sash.papers.algebra
  * An aggregation that keeps one whole element of the window. For an empty window it keeps None.
  *
  * Identity: None. Cost: one call of `replaces`.
+ *
+ * @param replaces whether the first, younger element is kept rather than the second
+ * @param answer the answer, computed from the element that is kept
  */
-private[algebra] abstract class Selection[In, Out]
-    extends SelectiveAggregation[In, Option[In], Option[Out]] {
+private[algebra] final class Selection[In, Out](
+    replaces: (In, In) => Boolean,
+    answer: In => Out
+) extends SelectiveAggregation[In, Option[In], Option[Out]] {
+  override def identity: Option[In] = None
 
-  /** Whether `younger` is kept rather than `older`. */
-  protected def replaces(younger: In, older: In): Boolean
+  override def lift(in: In): Option[In] = Some(in)
 
-  /** The answer, computed from the element that is kept. */
-  protected def answer(in: In): Out
+  override def selectsRight(older: Option[In], younger: Option[In]): Boolean = younger match {
+    case Some(y) => older.forall(replaces(y, _))
+    case None    => false
+  }
 
-  override final def identity: Option[In] = None
+  override def lower(agg: Option[In]): Option[Out] = agg.map(answer)
+}
 
-  override final def lift(in: In): Option[In] = Some(in)
+private[algebra] object Selection {
 
-  override final def selectsRight(older: Option[In], younger: Option[In]): Boolean =
-    younger match {
-      case Some(y) => older.forall(replaces(y, _))
-      case None    => false
-    }
+  /** The element that is greatest by `ordering`; the first in arrival order of several. */
+  def first[T](ordering: Ordering[T]): Selection[T, T] =
+    new Selection[T, T](ordering.gt(_, _), x => x)
 
-  override final def lower(agg: Option[In]): Option[Out] = agg.map(answer)
+  /** The argument of the measure that is greatest by `ordering`, likewise. */
+  def argument[M, A](ordering: Ordering[M]): Selection[(M, A), A] =
+    new Selection[(M, A), A]((y, o) => ordering.gt(y._1, o._1), _._2)
 }

@@ -1,49 +1,8 @@
 package io.sash.papers.algebra
 
+import java.util.function.BiConsumer
+
 import io.sash.papers.elements.OutOfOrderWindow
-
-/** The calls of a [[TimedWindow]] that do not depend on the types of its values. */
-sealed abstract class AnyTimedWindow private[algebra] (tree: OutOfOrderWindow) {
-
-  /** Drops the oldest value. On an empty window it throws and changes nothing. */
-  final def evict(): Unit = tree.evict()
-
-  /** Drops all values of times up to and including `time`: m values in O(log m). */
-  final def bulkEvict(time: Long): Unit = tree.bulkEvict(time)
-
-  /** Drops the value at this time. If there is none, it throws and changes nothing. */
-  final def remove(time: Long): Unit = tree.remove(time)
-
-  /** The number of times in the window. */
-  final def size: Int = tree.size
-
-  /** The least time in the window. Throws if the window is empty. */
-  final def oldest: Long = tree.oldest
-
-  /** The greatest time in the window. Throws if the window is empty. */
-  final def youngest: Long = tree.youngest
-
-  /** Empties the window. The capacity stays. */
-  final def clear(): Unit = tree.clear()
-
-  protected[this] final def slotToFill(): Int = tree.open()
-
-  protected[this] final def filled(time: Long): Unit = tree.insert(time)
-
-  protected[this] final def slotsToFill(times: Int, values: Int): Int = {
-    if (times != values) {
-      throw new IllegalArgumentException(s"bulkInsert() of $values values at $times times")
-    }
-    tree.openBulk(values)
-  }
-
-  protected[this] final def filled(times: Array[Long]): Unit =
-    tree.bulkInsert(times, times.length)
-
-  protected[this] final def answer(): Int = tree.query()
-
-  protected[this] final def answer(from: Long, to: Long): Int = tree.range(from, to)
-}
 
 /**
  * A sliding window of values that arrive in any order. It keeps them in the order of their times,
@@ -53,35 +12,55 @@ sealed abstract class AnyTimedWindow private[algebra] (tree: OutOfOrderWindow) {
  *
  * Cost: see `Fiba`.
  *
- * Paper: ''Out-of-Order Sliding-Window Aggregation with Efficient Bulk Evictions and
- * Insertions'', section 2.
+ * Paper: ''Out-of-Order Sliding-Window Aggregation'' (2023), section 2.
  */
 final class TimedWindow[
     @specialized(Int, Long, Double) In,
     @specialized(Int, Long, Double) Out
-] private[algebra] (tree: OutOfOrderWindow, column: Column[In, Out])
-    extends AnyTimedWindow(tree) {
+] private[algebra] (over: OutOfOrderWindow, column: Column[In, Out])
+    extends ValueWindow[In, Out, OutOfOrderWindow](over) {
 
   /** Adds a value. If it cannot be lifted, the window stays as it was. */
   def insert(time: Long, in: In): Unit = {
-    column.lift(slotToFill(), in)
-    filled(time)
+    column.lift(algorithm.open(), in)
+    algorithm.insert(time)
   }
 
   /** Adds several values, whose times never descend. If one cannot be lifted, none is added. */
   def bulkInsert(times: Array[Long], values: Array[In]): Unit = {
-    val first = slotsToFill(times.length, values.length)
+    if (times.length != values.length) {
+      throw new IllegalArgumentException(
+        s"bulkInsert() of ${values.length} values at ${times.length} times"
+      )
+    }
+    val first = algorithm.openBulk(values.length)
     var i = 0
     while (i < values.length) {
       column.lift(first + i, values(i))
       i += 1
     }
-    filled(times)
+    algorithm.bulkInsert(times, times.length)
   }
 
+  /** Drops all values of times up to and including `time`: m values in O(log m). */
+  def bulkEvict(time: Long): Unit = algorithm.bulkEvict(time)
+
+  /** Drops the value at this time. If there is none, it throws and changes nothing. */
+  def remove(time: Long): Unit = algorithm.remove(time)
+
+  /** The least time in the window. Throws if the window is empty. */
+  def oldest: Long = algorithm.oldest
+
+  /** The greatest time in the window. Throws if the window is empty. */
+  def youngest: Long = algorithm.youngest
+
   /** The answer over the window's values, by ascending time. */
-  def query(): Out = column.lower(answer())
+  def query(): Out = column.lower(algorithm.query())
 
   /** The answer over the values whose times are in [from, to]. */
-  def range(from: Long, to: Long): Out = column.lower(answer(from, to))
+  def range(from: Long, to: Long): Out = column.lower(algorithm.range(from, to))
+
+  /** Visits each time, from the oldest, and the answer over the values of that time alone. */
+  def foreach(visit: BiConsumer[Long, Out]): Unit =
+    algorithm.foreach((time, slot) => visit.accept(time, column.lower(slot)))
 }

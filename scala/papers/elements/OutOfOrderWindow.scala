@@ -1,31 +1,22 @@
 package io.sash.papers.elements
 
-import io.sash.core.slots.Partials
+import io.sash.core.elements.SlotWindow
 
 /**
  * The sliding-window aggregation data type over slots, for elements that arrive in any order. The
- * window keeps its elements in the order of their times. As in an `InOrderWindow`, the owner
- * lifts a value into a slot that the window has opened.
+ * window keeps its elements in the order of their times. Elements of the same time count as one.
+ * As in an `InOrderWindow`, the owner lifts a value into a slot that the window has opened. It is
+ * always the same slot.
  *
- * Paper: ''Out-of-Order Sliding-Window Aggregation with Efficient Bulk Evictions and
- * Insertions'', section 2.
+ * Paper: ''Out-of-Order Sliding-Window Aggregation'' (2023), section 2.
  */
-abstract class OutOfOrderWindow {
-
-  /** The number of elements in the window. Elements of the same timestamp count as one. */
-  def size: Int
-
-  /** The column of the slots that calls return. Opening slots and inserting may replace it. */
-  def column: Partials
+abstract class OutOfOrderWindow extends SlotWindow with Removing {
 
   /** The timestamp of the oldest element. */
   def oldest: Long
 
   /** The timestamp of the youngest element. */
   def youngest: Long
-
-  /** Opens the slot for the next element to insert. It is always the same slot. */
-  def open(): Int
 
   /** Takes the element in the open slot into the window, at this time. */
   def insert(time: Long): Unit
@@ -41,19 +32,8 @@ abstract class OutOfOrderWindow {
    */
   def bulkInsert(times: Array[Long], count: Int): Unit
 
-  /** Drops the oldest element. */
-  def evict(): Unit
-
   /** Drops all elements whose timestamps are at most `time`. */
   def bulkEvict(time: Long): Unit
-
-  /** Drops the element of this timestamp. */
-  def remove(time: Long): Unit
-
-  /**
-   * The slot that holds v0 ⊗ … ⊗ vn-1, or the identity for an empty window; valid until a change.
-   */
-  def query(): Int
 
   /**
    * The slot of the aggregate of the elements whose timestamps are in [from, to], or the identity
@@ -61,6 +41,6 @@ abstract class OutOfOrderWindow {
    */
   def range(from: Long, to: Long): Int
 
-  /** Empties the window, open slots included, in constant time. The capacity stays. */
-  def clear(): Unit
+  /** Visits the time and the slot of each element, from the oldest, without a combine. */
+  def foreach(visit: (Long, Int) => Unit): Unit
 }

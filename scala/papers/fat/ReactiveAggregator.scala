@@ -1,8 +1,9 @@
 package io.sash.papers.fat
 
-import io.sash.core.elements.{InOrderWindow, SlotRing}
+import io.sash.core.elements.{QueueWindow, SlotRing}
 import io.sash.core.slots.Partials
 import io.sash.papers.algebra.OfAggregation
+import io.sash.papers.elements.Removing
 
 /**
  * The Reactive Aggregator. The leaves of a FlatFAT are a circular buffer, in which elements enter
@@ -39,13 +40,11 @@ import io.sash.papers.algebra.OfAggregation
 final class ReactiveAggregator(
     initial: Partials,
     initialCapacity: Int = SlotRing.InitialCapacity
-) extends InOrderWindow {
+) extends QueueWindow
+    with Removing {
   private[this] var fat = new FlatFat(initial, initialCapacity)
 
-  private[this] var front = 0L
   private[this] var settled = 0L
-  private[this] var back = 0L
-  private[this] var end = 0L
 
   // From the first removal in the middle on: the arrival number of each place, bitwise inverted
   // for a hole. Before that, positions are arrival numbers.
@@ -99,7 +98,7 @@ final class ReactiveAggregator(
    * Removes the element with this arrival number, anywhere in the window. Throws if it is not
    * there.
    */
-  def remove(arrival: Long): Unit = {
+  override def remove(arrival: Long): Unit = {
     val found = find(arrival)
     val position = if (shrinkIfSparse()) find(arrival) else found
     if (position == front) {
@@ -131,11 +130,7 @@ final class ReactiveAggregator(
     changedLength = 0
   }
 
-  override protected def openCount: Long = end - back
-
-  override protected def openSlot(i: Long): Int = fat.leaf(location(back + i))
-
-  override protected def dropYoungestOpen(): Unit = end -= 1
+  override protected[this] def slot(position: Long): Int = fat.leaf(location(position))
 
   /** Updates the tree: first for removals since the last query, then for insertions. */
   private def settle(): Unit = {
@@ -267,4 +262,4 @@ final class ReactiveAggregator(
 }
 
 object ReactiveAggregator
-    extends OfAggregation(new ReactiveAggregator(_, SlotRing.InitialCapacity))
+    extends OfAggregation[ReactiveAggregator](new ReactiveAggregator(_, SlotRing.InitialCapacity))

@@ -33,8 +33,7 @@ class ArrayNodeStore private[fiba] (initial: Partials, minArity: Int)
 
   // Numbers 0 to 2 are not nodes: their slots belong to the window.
   private[this] var used = 3
-  private[this] var freed = new Array[Int](16)
-  private[this] var freedCount = 0
+  private[this] val freed = new NodeList
 
   // The first of the nodes whose slots `reserve` has returned, and their number.
   private[this] var reserved = 0
@@ -47,31 +46,24 @@ class ArrayNodeStore private[fiba] (initial: Partials, minArity: Int)
   override def relocate(move: Partials => Partials): Unit = partials = move(partials)
 
   override def allocate(level: Int): Int = {
-    val node = if (freedCount == 0) take(1) else reuse()
+    val node = if (freed.length == 0) take(1) else reuse()
     fields(node << 2) = 0
     fields((node << 2) + Arity) = 1
     fields((node << 2) + Level) = level << 2
     node
   }
 
-  override def free(node: Int): Unit = list(node)
-
-  private def list(node: Int): Unit = {
-    if (freedCount == freed.length) freed = Arrays.copyOf(freed, 2 * freedCount)
-    freed(freedCount) = node
-    freedCount += 1
-  }
+  override def free(node: Int): Unit = freed.add(node)
 
   /** The number of nodes on the free list, for tests that freeing is deferred. */
-  private[fiba] def listed: Int = freedCount
+  private[fiba] def listed: Int = freed.length
 
   private def reuse(): Int = {
-    freedCount -= 1
-    val node = freed(freedCount)
+    val node = freed.removeLast()
     if (level(node) > 0) {
       var i = arity(node) - 1
       while (i >= 0) {
-        list(children((node << shift) + i))
+        freed.add(children((node << shift) + i))
         i -= 1
       }
     }

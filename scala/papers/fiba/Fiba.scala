@@ -107,6 +107,8 @@ final class Fiba(store: NodeStore) extends OutOfOrderWindow {
     tree.opened
   }
 
+  override def discard(): Unit = isOpen = false
+
   override def insert(time: Long): Unit = {
     if (!isOpen) throw new IllegalStateException("insert() without an open slot; call open()")
     if (isLast(time) && appending.hasRoom) appending.append(time, tree.opened)
@@ -204,6 +206,8 @@ final class Fiba(store: NodeStore) extends OutOfOrderWindow {
     } else {
       ranges.query(math.max(from, tree.oldest), math.min(to, tree.youngest))
     }
+
+  override def foreach(visit: (Long, Int) => Unit): Unit = tree.foreach(store.root, visit)
 
   override def clear(): Unit = {
     uproot()

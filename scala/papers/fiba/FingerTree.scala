@@ -116,6 +116,18 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
       entries
     }
 
+  /** Visits the entries in the node and below it by time, without the evicted ones. */
+  def foreach(node: Int, visit: (Long, Int) => Unit): Unit = {
+    val leaf = store.isLeaf(node)
+    var i = if (node == store.leftFinger) store.head else 0
+    if (!leaf) foreach(store.child(node, 0), visit)
+    while (i < store.arity(node) - 1) {
+      visit(store.time(node, i), store.slot(node, i))
+      if (!leaf) foreach(store.child(node, i + 1), visit)
+      i += 1
+    }
+  }
+
   /** Whether the node is underfull. */
   def lacks(node: Int): Boolean = node != store.root && store.arity(node) < minArity
 
@@ -132,18 +144,13 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
     }
 
   /** Removes the first k entries and children. The caller keeps or frees those children. */
-  def dropOldest(node: Int, k: Int): Unit = {
-    val arity = store.arity(node) - k
-    store.copyEntries(node, k, node, 0, arity - 1)
-    if (!store.isLeaf(node)) store.copyChildren(node, k, node, 0, arity)
-    store.setArity(node, arity)
-  }
+  def dropOldest(node: Int, k: Int): Unit = remove(node, 0, k)
 
-  /** Removes entry i and child i. The caller keeps or frees that child. */
-  def remove(node: Int, i: Int): Unit = {
-    val arity = store.arity(node) - 1
-    store.copyEntries(node, i + 1, node, i, arity - 1 - i)
-    if (!store.isLeaf(node)) store.copyChildren(node, i + 1, node, i, arity - i)
+  /** Removes k entries and children from i on. The caller keeps or frees those children. */
+  def remove(node: Int, i: Int, k: Int): Unit = {
+    val arity = store.arity(node) - k
+    store.copyEntries(node, i + k, node, i, arity - 1 - i)
+    if (!store.isLeaf(node)) store.copyChildren(node, i + k, node, i, arity - i)
     store.setArity(node, arity)
   }
 

@@ -14,8 +14,8 @@ import io.sash.core.slots.Partials
  * Values and aggregates lie in slots of one column, which the store grows. All changes of a node
  * go through a setter or a copy of this class. If only slots are written, `changed` is called.
  *
- * Paper: ''Out-of-Order Sliding-Window Aggregation with Efficient Bulk Evictions and
- * Insertions'', section 3.2 (representation) and section 6 (deferred free list).
+ * Paper: ''Out-of-Order Sliding-Window Aggregation'' (2023), section 3.2 (representation) and
+ * section 6 (deferred free list).
  *
  * @param minArity MIN_ARITY, a power of two from 2 to 32
  */

@@ -26,12 +26,12 @@ private[fiba] final class Removal(tree: FingerTree) {
     val i = tree.older(node, time)
     store.size -= 1
     if (store.isLeaf(node)) {
-      removeEntry(node, i)
+      tree.remove(node, i, 1)
       passUp(node, time)
     } else {
       val leaf = youngerLeaf(node, i)
       store.copyEntry(leaf, 0, node, i)
-      removeEntry(leaf, 0)
+      tree.dropOldest(leaf, 1)
       if (store.spine(node) != 0) tree.changed(node)
       passUp(leaf, store.time(node, i))
     }
@@ -44,12 +44,6 @@ private[fiba] final class Removal(tree: FingerTree) {
     var leaf = store.child(node, i + 1)
     while (!store.isLeaf(leaf)) leaf = store.child(leaf, 0)
     leaf
-  }
-
-  private def removeEntry(leaf: Int, i: Int): Unit = {
-    val entries = store.arity(leaf) - 1
-    store.copyEntries(leaf, i + 1, leaf, i, entries - 1 - i)
-    store.setArity(leaf, entries)
   }
 
   /** Repairs arities, then up aggregates, from the leaf that held `key` upwards. */
@@ -88,7 +82,7 @@ private[fiba] final class Removal(tree: FingerTree) {
 
   private def merge(left: Int, right: Int, parent: Int, separator: Int): Unit = {
     tree.merge(left, 0, right, parent, separator)
-    tree.remove(parent, separator)
+    tree.remove(parent, separator, 1)
     store.setSpine(right, store.spine(right) | (store.spine(left) & NodeStore.Left))
     tree.changed(right)
     store.free(left)

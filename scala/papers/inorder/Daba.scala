@@ -1,5 +1,6 @@
 package io.sash.papers.inorder
 
+import io.sash.core.elements.Elements
 import io.sash.core.slots.Partials
 import io.sash.papers.algebra.OfAggregationInChunks
 
@@ -22,15 +23,13 @@ import io.sash.papers.algebra.OfAggregationInChunks
  * Cost in combines, in the worst case: query 1, insert 4, evict 3; on average 2.5 and 1.5. Space:
  * 2n partials, and one for the answer.
  *
- * Room: by default the slots double. That is amortised constant, but the call that doubles them
- * allocates and copies all of them. `inChunks`, or a [[io.sash.papers.slots.ChunkedPartials]] as
- * the column, makes each call constant, growth included: a call allocates at most two chunks and
- * copies nothing. It also gives memory back. But calls take several times as long on average.
+ * Room: as for [[DabaLite]], but in chunks a call allocates at most two.
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 5.
  */
 final class Daba(initial: Partials)
-    extends BankersReversal(initial, reserved = 1, paired = true) {
+    extends BankersReversal(initial, reserved = 1, paired = true)
+    with Elements {
   private[this] final val answer = 0
 
   override def insert(): Unit = {

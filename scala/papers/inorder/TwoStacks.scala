@@ -1,6 +1,6 @@
 package io.sash.papers.inorder
 
-import io.sash.core.elements.SlotRing
+import io.sash.core.elements.{Elements, SlotRing}
 import io.sash.core.slots.Partials
 import io.sash.papers.algebra.OfAggregation
 
@@ -19,7 +19,9 @@ import io.sash.papers.algebra.OfAggregation
  *
  * Paper: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 3.
  */
-final class TwoStacks(initial: Partials) extends SlotRing(initial, reserved = 1, paired = true) {
+final class TwoStacks(initial: Partials)
+    extends SlotRing(initial, reserved = 1, paired = true)
+    with Elements {
   private[this] final val answer = 0
   private[this] var bottom = 0L
 

@@ -4,9 +4,10 @@ import java.lang.Long.lowestOneBit
 import java.lang.Long.numberOfLeadingZeros
 import java.lang.Long.numberOfTrailingZeros
 
-import io.sash.core.elements.SlotRing
+import io.sash.core.elements.{Elements, SlotRing}
 import io.sash.core.slots.Partials
 import io.sash.papers.algebra.OfAggregation
+import io.sash.papers.elements.WindowSlidePolicy
 
 /**
  * Amortized MTA (AMTA) in memory: a forest of binary trees, a result pair (R0, R1) and a stack.
@@ -50,10 +51,9 @@ import io.sash.papers.algebra.OfAggregation
  *    and the way down from there is algorithm 2's. The search for the first remaining element
  *    begins at the leaves and goes on to larger nodes as long as the nodes are evicted.
  *
- * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
- * Bulk Evictions'', sections 4.2 and 5.1 (Mem. AMTA).
+ * Paper: ''Constant-Time Sliding Window Framework'', sections 4.2 and 5.1 (Mem. AMTA).
  */
-final class Amta(initial: Partials) extends MonoidTreeAggregator {
+final class Amta(initial: Partials) extends MonoidTreeAggregator with Elements {
   import Amta._
   import MonoidTreeAggregator._
 
@@ -79,7 +79,7 @@ final class Amta(initial: Partials) extends MonoidTreeAggregator {
     opened
   }
 
-  override protected def openSlot(i: Long): Int = node(0, back + i)
+  override protected[this] def slot(position: Long): Int = node(0, position)
 
   /** Algorithm 3. */
   override def insert(): Unit = {

@@ -1,7 +1,9 @@
 package io.sash.papers.mta
 
+import io.sash.core.elements.Elements
 import io.sash.core.slots.Partials
 import io.sash.papers.algebra.OfAggregation
+import io.sash.papers.elements.WindowSlidePolicy
 
 /**
  * Log MTA: one binary tree over the window. An insertion recomputes the nodes above the newest
@@ -22,10 +24,9 @@ import io.sash.papers.algebra.OfAggregation
  * If a pair has only one node, the paper combines it with a neutral element. Here the parent
  * copies that node.
  *
- * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
- * Bulk Evictions'', section 4.1.
+ * Paper: ''Constant-Time Sliding Window Framework'', section 4.1.
  */
-final class LogMta(initial: Partials) extends MonoidTreeAggregator {
+final class LogMta(initial: Partials) extends MonoidTreeAggregator with Elements {
   import MonoidTreeAggregator._
 
   private[this] var queues = LevelQueues(Reserved, slack = 1)
@@ -148,7 +149,7 @@ final class LogMta(initial: Partials) extends MonoidTreeAggregator {
   /** The slot of an existing node, or of an open element at level 0. */
   private[mta] def node(level: Int, number: Long): Int = queues.slot(level, number)
 
-  override protected def openSlot(i: Long): Int = node(0, back + i)
+  override protected[this] def slot(position: Long): Int = node(0, position)
 
   /**
    * Recomputes the nodes above a leaf, the node of the root pair last. Until then a query's

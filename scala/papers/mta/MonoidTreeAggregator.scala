@@ -1,6 +1,7 @@
 package io.sash.papers.mta
 
-import io.sash.core.elements.InOrderWindow
+import io.sash.core.elements.QueueWindow
+import io.sash.papers.elements.{BulkEviction, PolicyEviction, WindowSlidePolicy}
 
 /**
  * The Monoid Tree Aggregator (MTA) framework: an in-order window over a list of level queues. It
@@ -12,41 +13,29 @@ import io.sash.core.elements.InOrderWindow
  * and the paper's pairs are the nodes 2k and 2k + 1. Removing pairs only moves a pointer: a node
  * that covers an evicted position no longer exists, whatever its slot holds.
  *
- * Invariant (M1): 0 <= front <= back <= end; the window is [front, back), [back, end) is open.
+ * Invariant (M1): 0 <= front <= back <= end, as in every `QueueWindow`.
  *
- * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
- * Bulk Evictions'', section 4.
+ * Paper: ''Constant-Time Sliding Window Framework'', section 4.
  */
-abstract class MonoidTreeAggregator private[papers] () extends InOrderWindow {
+abstract class MonoidTreeAggregator private[papers] ()
+    extends QueueWindow
+    with BulkEviction
+    with PolicyEviction {
   import MonoidTreeAggregator._
-
-  /** Position of the oldest element. */
-  protected[this] var front = 0L
-
-  /** Position after the newest element. */
-  protected[this] var back = 0L
-
-  /** Position after the newest open element. */
-  protected[this] var end = 0L
 
   // The slots of the prefix that the policy evicts so far, and of the longer prefix under test.
   private[this] var prefix = Prefix
   private[this] var trial = Trial
   private[this] var prefixed = false
 
-  /**
-   * Enforces the policy: evicts the longest prefix for which it says so, or the whole window. If
-   * the policy throws, the window stays as it was.
-   */
-  final def evict(policy: WindowSlidePolicy): Unit =
+  override final def evict(policy: WindowSlidePolicy): Unit =
     if (front < back) {
       prefixed = false
       val to = slide(policy, query())
       if (to > front) evictUntil(to)
     }
 
-  /** Drops the oldest `count` elements. If there are fewer, it throws and drops none. */
-  final def evict(count: Int): Unit = {
+  override final def evict(count: Int): Unit = {
     if (count < 0) throw new IllegalArgumentException(s"evict($count): a count is not negative")
     if (count > size) {
       throw new NoSuchElementException(s"evict($count) on a window of $size elements")
@@ -58,12 +47,6 @@ abstract class MonoidTreeAggregator private[papers] () extends InOrderWindow {
     requireNonEmpty()
     evictUntil(front + 1)
   }
-
-  override final def size: Int = (back - front).toInt
-
-  override protected final def openCount: Long = end - back
-
-  override protected final def dropYoungestOpen(): Unit = end -= 1
 
   /** The front of the window once the policy is enforced. It tests prefixes with [[hasToGo]]. */
   protected def slide(policy: WindowSlidePolicy, total: Int): Long

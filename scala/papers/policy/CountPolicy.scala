@@ -19,7 +19,5 @@ final class CountPolicy(size: Int, slide: Int) extends WindowPolicy {
     due = if (due == 1) slide else due - 1
   }
 
-  override def punctuate(attribute: Long, window: MovableWindow): Unit = ()
-
   override def clear(): Unit = due = slide
 }

@@ -1,7 +1,5 @@
 package io.sash.papers.policy
 
-import io.sash.core.slots.LongQueue
-
 /**
  * Size and slide by an attribute that does not go back. The window slides when an element's
  * attribute is at least `slide` beyond the attribute at its last slide (at first, the oldest
@@ -21,7 +19,6 @@ final class DeltaPolicy(size: Long, slide: Long) extends OrderedPolicy {
     throw new IllegalArgumentException(s"slide $slide, not one of 0 to the size $size")
   }
 
-  private[this] val attributes = new LongQueue
   private[this] var slidAt = 0L
   private[this] var leaving = false // whether it has triggered at `slidAt`, but not yet evicted
 
@@ -38,10 +35,7 @@ final class DeltaPolicy(size: Long, slide: Long) extends OrderedPolicy {
 
   /** Evicts the elements that lie too far before `slidAt`. */
   private def leave(window: MovableWindow): Unit = {
-    while (attributes.size > 0 && attributes.head < slidAt - (size - slide)) {
-      window.evict()
-      attributes.remove()
-    }
+    evictBefore(slidAt - (size - slide), window)
     leaving = false
   }
 
@@ -52,7 +46,6 @@ final class DeltaPolicy(size: Long, slide: Long) extends OrderedPolicy {
 
   override def clear(): Unit = {
     super.clear()
-    attributes.clear()
     leaving = false
   }
 }

@@ -1,31 +1,24 @@
 package io.sash.papers.policy
 
 import java.util.LinkedHashMap
+import java.util.function.Function
 
 /**
  * One window for each key, made when the key first comes. Each key's part of a stream is
  * aggregated by itself.
  * {{{
- *   val windows = new PerKey[String](key => new WindowByPolicy(…, answer => emit(key, answer)))
- *   val window = windows(key)
- *   window.column.lift(window.arrive(timestamp), value)
+ *   val windows = new PerKey((key: String) =>
+ *     new ValuesByPolicy(TwoStacksLite(Max[Double]), policy, (max: Double) => emit(key, max)))
+ *   windows(key).insert(timestamp, value)
  * }}}
  * Paper: ''General Incremental Sliding-Window Aggregation'', sections 2.2 and 5.4.
  */
-final class PerKey[K](make: K => WindowByPolicy) {
-  private[this] val windows = new LinkedHashMap[K, WindowByPolicy]
+final class PerKey[K, W <: ByPolicy](make: K => W) {
+  private[this] val windows = new LinkedHashMap[K, W]
+  private[this] val making: Function[K, W] = make(_) // one for all calls
 
   /** The window of this key; makes it if the key is new. */
-  def apply(key: K): WindowByPolicy = {
-    val present = windows.get(key)
-    if (present != null) {
-      present
-    } else {
-      val made = make(key)
-      windows.put(key, made)
-      made
-    }
-  }
+  def apply(key: K): W = windows.computeIfAbsent(key, making)
 
   /** The number of keys that have a window. */
   def size: Int = windows.size

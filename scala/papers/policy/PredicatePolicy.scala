@@ -17,14 +17,8 @@ import io.sash.core.frames.Condition
  */
 final class PredicatePolicy(condition: Condition) extends WindowPolicy {
 
-  override def arrive(attribute: Long, window: MovableWindow): Unit = ()
-
   override def entered(attribute: Long, window: MovableWindow): Unit = {
     while (window.size > 0 && !condition.holds(window.query())) window.evict()
     window.trigger()
   }
-
-  override def punctuate(attribute: Long, window: MovableWindow): Unit = ()
-
-  override def clear(): Unit = ()
 }

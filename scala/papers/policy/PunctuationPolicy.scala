@@ -8,15 +8,9 @@ package io.sash.papers.policy
  */
 final class PunctuationPolicy extends WindowPolicy {
 
-  override def arrive(attribute: Long, window: MovableWindow): Unit = ()
-
-  override def entered(attribute: Long, window: MovableWindow): Unit = ()
-
   override def punctuate(attribute: Long, window: MovableWindow): Unit =
     if (window.size > 0) {
       window.trigger()
       window.evictAll()
     }
-
-  override def clear(): Unit = ()
 }

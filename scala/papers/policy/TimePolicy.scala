@@ -1,7 +1,5 @@
 package io.sash.papers.policy
 
-import io.sash.core.slots.LongQueue
-
 /**
  * Range and slide by event time, as in CQL. Window number k holds the elements with a time from
  * k·slide to k·slide + range, both included. At time τ the window's number is
@@ -13,9 +11,9 @@ import io.sash.core.slots.LongQueue
  * its own window. A slide of range + 1 units makes the windows tumble. With a slide of `range`,
  * neighbouring windows share an edge.
  *
- * Invariant: `times` holds the times of the elements. The oldest element is in window `number`,
- * the last window whose elements differ from the window before. Elements after the end of window
- * `number` enter at window `enters`.
+ * Invariant: `attributes` holds the times of the elements. The oldest element is in window
+ * `number`, the last window whose elements differ from the window before. Elements after the end
+ * of window `number` enter at window `enters`.
  *
  * Cost: at most two triggers an element, amortised O(1) besides. Space: n times.
  *
@@ -29,7 +27,6 @@ final class TimePolicy(range: Long, slide: Long) extends OrderedPolicy {
     )
   }
 
-  private[this] val times = new LongQueue
   private[this] var enters = TimePolicy.Never
   private[this] var number = 0L
   private[this] var due = false // whether window `number` has still to trigger
@@ -54,22 +51,18 @@ final class TimePolicy(range: Long, slide: Long) extends OrderedPolicy {
 
   /** Evicts the elements before window `number`, and triggers the window if any is left. */
   private def show(window: MovableWindow): Unit = {
-    while (times.size > 0 && times.head < begin) {
-      window.evict()
-      times.remove()
-    }
-    if (times.size > 0) window.trigger()
+    evictBefore(begin, window)
+    if (attributes.size > 0) window.trigger()
     due = false
   }
 
   override def entered(time: Long, window: MovableWindow): Unit = {
-    times.add(time)
+    attributes.add(time)
     if (enters == TimePolicy.Never) enters = -Math.floorDiv(range - time, slide)
   }
 
   override def clear(): Unit = {
     super.clear()
-    times.clear()
     enters = TimePolicy.Never
     number = 0L
     due = false
@@ -77,8 +70,8 @@ final class TimePolicy(range: Long, slide: Long) extends OrderedPolicy {
 
   /** The number of the next window that has gained an element or lost the oldest one. */
   private def nextChange: Long =
-    if (times.size == 0) TimePolicy.Never
-    else math.min(enters, Math.floorDiv(times.head, slide) + 1)
+    if (attributes.size == 0) TimePolicy.Never
+    else math.min(enters, Math.floorDiv(attributes.head, slide) + 1)
 }
 
 private object TimePolicy {

@@ -1,7 +1,8 @@
 package io.sash.papers.policy
 
-import io.sash.core.elements.InOrderWindow
+import io.sash.core.elements.{InOrderWindow, SlotWindow}
 import io.sash.core.slots.Partials
+import io.sash.papers.elements.OutOfOrderWindow
 
 /** Takes an answer each time a window triggers. */
 trait Output {
@@ -10,9 +11,26 @@ trait Output {
   def trigger(answer: Int): Unit
 }
 
+/** The calls of a window by a policy that do not depend on how its elements enter. */
+trait ByPolicy {
+
+  /**
+   * Says that no element with a lesser attribute will come, so windows that end by then trigger.
+   * The end of a stream is the punctuation Long.MaxValue.
+   */
+  def punctuate(attribute: Long): Unit
+
+  /** The number of elements in the window. */
+  def size: Int
+
+  /** Empties the window and resets its policy. */
+  def clear(): Unit
+}
+
 /**
- * A window that slides by a policy. It takes any algorithm and any policy. As in the algorithm's
- * own window, an element enters in two steps:
+ * A window that slides by a policy. It takes any algorithm and any policy. Where elements come in
+ * any order, an element's attribute is its time. [[ValuesByPolicy]] is the same for values. As in
+ * the algorithm's own window, an element enters in two steps:
  * {{{
  *   val policy = new TimePolicy(range, slide)
  *   val window = new WindowByPolicy(new TwoStacksLite(column), policy, output)
@@ -24,7 +42,8 @@ trait Output {
  * column or the output throws, the evictions and triggers before that stay, and nothing else has
  * changed. The same call again goes on with the step that failed.
  */
-final class WindowByPolicy(window: InOrderWindow, policy: WindowPolicy, output: Output) {
+final class WindowByPolicy(window: SlotWindow, policy: WindowPolicy, output: Output)
+    extends ByPolicy {
   import WindowByPolicy._
 
   private[this] var stage = Settled
@@ -53,17 +72,28 @@ final class WindowByPolicy(window: InOrderWindow, policy: WindowPolicy, output: 
     if (stage == Settled) {
       throw new IllegalStateException("insert() without an element; call arrive()")
     }
-    if (stage == Arriving) window.insert()
+    if (stage == Arriving) enter()
     stage = Entering
     policy.entered(attribute, sliding)
     stage = Settled
   }
 
-  /**
-   * Says that no element with a lesser attribute will come, so windows that end by then trigger.
-   * The end of a stream is the punctuation Long.MaxValue.
-   */
-  def punctuate(attribute: Long): Unit = {
+  private def enter(): Unit = window match {
+    case inOrder: InOrderWindow   => inOrder.insert()
+    case byTime: OutOfOrderWindow => byTime.insert(attribute)
+    case other => throw new IllegalArgumentException(s"${other.getClass} takes no elements")
+  }
+
+  /** Drops the announced element, unless it is in the window already. */
+  def discard(): Unit = if (stage == Arriving) {
+    window.discard()
+    stage = Settled
+  }
+
+  /** Whether the last element is in the window, and the policy has still to be told so. */
+  private[policy] def isEntering: Boolean = stage == Entering
+
+  override def punctuate(attribute: Long): Unit = {
     requireSettled("punctuate()")
     policy.punctuate(attribute, sliding)
   }
@@ -71,12 +101,11 @@ final class WindowByPolicy(window: InOrderWindow, policy: WindowPolicy, output: 
   /** The slot of the present aggregate, also between triggers; valid until a change. */
   def query(): Int = window.query()
 
-  def size: Int = window.size
+  override def size: Int = window.size
 
   def column: Partials = window.column
 
-  /** Empties the window and resets its policy. */
-  def clear(): Unit = {
+  override def clear(): Unit = {
     window.clear()
     policy.clear()
     stage = Settled

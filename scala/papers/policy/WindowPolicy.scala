@@ -1,5 +1,7 @@
 package io.sash.papers.policy
 
+import io.sash.core.slots.LongQueue
+
 /**
  * Decides when a window slides: which of the oldest elements leave when an element arrives, and
  * when the window ''triggers'', that is, gives an answer to its output. Of an element a policy
@@ -29,16 +31,16 @@ package io.sash.papers.policy
 abstract class WindowPolicy {
 
   /** Called before an element enters. Moves the window, or throws and leaves it as it was. */
-  def arrive(attribute: Long, window: MovableWindow): Unit
+  def arrive(attribute: Long, window: MovableWindow): Unit = ()
 
   /** Called after the element has entered. */
-  def entered(attribute: Long, window: MovableWindow): Unit
+  def entered(attribute: Long, window: MovableWindow): Unit = ()
 
   /** Called when no element with a lesser attribute will come. */
-  def punctuate(attribute: Long, window: MovableWindow): Unit
+  def punctuate(attribute: Long, window: MovableWindow): Unit = ()
 
   /** Resets the policy to the state in which it was made. */
-  def clear(): Unit
+  def clear(): Unit = ()
 }
 
 /** The calls that a policy may make on its window. */
@@ -68,6 +70,9 @@ trait MovableWindow {
 abstract class OrderedPolicy extends WindowPolicy {
   private[this] var latest = Long.MinValue
 
+  /** The attributes of the window's elements, if the policy adds each that enters. */
+  private[policy] final val attributes = new LongQueue
+
   /** Moves the window to its place once attributes have reached this value. */
   protected def move(attribute: Long, window: MovableWindow): Unit
 
@@ -81,7 +86,17 @@ abstract class OrderedPolicy extends WindowPolicy {
   override final def punctuate(attribute: Long, window: MovableWindow): Unit =
     advance(math.max(attribute, -OrderedPolicy.Limit), window)
 
-  override def clear(): Unit = latest = Long.MinValue
+  override def clear(): Unit = {
+    latest = Long.MinValue
+    attributes.clear()
+  }
+
+  /** Evicts the elements whose attributes are less than `bound`. */
+  private[policy] final def evictBefore(bound: Long, window: MovableWindow): Unit =
+    while (attributes.size > 0 && attributes.head < bound) {
+      window.evict()
+      attributes.remove()
+    }
 
   private def advance(attribute: Long, window: MovableWindow): Unit = {
     if (attribute < latest) {

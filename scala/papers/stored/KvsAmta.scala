@@ -2,9 +2,12 @@ package io.sash.papers.stored
 
 import java.nio.ByteBuffer
 
+import io.sash.core.algebra.Aggregation
 import io.sash.core.slots.{Bytes, Partials, SlotCodec}
 import io.sash.core.stored.{KeyValueStore, RadixTree, RadixWindow}
-import io.sash.papers.mta.{MonoidTreeAggregator, WindowSlidePolicy}
+import io.sash.papers.algebra.{Column, Window}
+import io.sash.papers.elements.WindowSlidePolicy
+import io.sash.papers.mta.MonoidTreeAggregator
 
 /**
  * KVS-AMTA: an in-order window of any size, whose elements and aggregates are in a key-value
@@ -27,9 +30,8 @@ import io.sash.papers.mta.{MonoidTreeAggregator, WindowSlidePolicy}
  * exception of `KeyValueStore.remove` comes after its call has been carried out. The nodes are
  * then removed later.
  *
- * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
- * Bulk Evictions'', sections 4.1.5, 4.2.1 and 5.1 (KVS AMTA). The paper stores single nodes, in
- * batches of 512; here a node of F partials is one value.
+ * Paper: ''Constant-Time Sliding Window Framework'', sections 4.1.5, 4.2.1 and 5.1 (KVS AMTA).
+ * The paper stores single nodes, in batches of 512; here a node of F partials is one value.
  *
  * @param logFanOut log2 of the fan-out, from 1 to 16
  */
@@ -72,7 +74,9 @@ final class KvsAmta(
     openSlot(openCount - 1)
   }
 
-  override protected def openSlot(i: Long): Int = opened(ringIndex(back + i, opened.length))
+  /** Of an open element. The others are in the tree. */
+  override protected[this] def slot(position: Long): Int =
+    opened(ringIndex(position, opened.length))
 
   override def insert(): Unit = {
     requireOpen(openCount)
@@ -168,6 +172,16 @@ final class KvsAmta(
 }
 
 object KvsAmta {
+
+  /** A window of values in the store: `KvsAmta(Max[Double], store)`. */
+  def apply[In, Out](
+      aggregation: Aggregation[In, _, Out],
+      store: KeyValueStore,
+      logFanOut: Int = LogFanOut
+  ): Window[In, Out, KvsAmta] = {
+    val column = Column.of(aggregation)
+    column.over(new KvsAmta(column, store, column, logFanOut))
+  }
 
   /** log2 of the fan-out if none is given. */
   val LogFanOut: Int = 5

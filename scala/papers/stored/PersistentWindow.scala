@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 import io.sash.core.algebra.Aggregation
 import io.sash.core.slots.Bytes
 import io.sash.core.stored.{KeyValueStore, StoredWindows}
-import io.sash.papers.algebra.{CodedColumn, PartialCodec}
+import io.sash.papers.algebra.Column
 
 /**
  * A sliding window of values in time order, which outlives its process. Most of the window is in
@@ -25,22 +25,22 @@ import io.sash.papers.algebra.{CodedColumn, PartialCodec}
  *
  * Cost in combines: insert amortised 2, query at most 1, evicting amortised 1 + 1 / (F - 1) for
  * each value, and at most O(F logF n) for any number at once. Calls of the store: amortised
- * O(1 / F) for each value that enters or leaves. Partials are objects; insert and query box.
+ * O(1 / F) for each value that enters or leaves. Insert and query box primitives. Partials that
+ * are objects have to be serializable.
  *
- * If a function of the aggregation, the codec or the store throws, the exception passes through.
- * The window is then undefined until `restore` or `clear`. Only if `lift` throws, the window is
- * as it was.
+ * If a function of the aggregation or the store throws, the exception passes through. The window
+ * is then undefined until `restore` or `clear`. Only if `lift` throws, the window is as it was.
  *
  * Paper: see `StoredWindows`.
  *
  * @param logFanOut log2 of F, the number of partials in a value of the store
  */
-final class PersistentWindow[In, Agg, Out](
-    aggregation: Aggregation[In, Agg, Out],
+final class PersistentWindow[In, Out](
+    aggregation: Aggregation[In, _, Out],
     store: KeyValueStore,
     logFanOut: Int = KvsAmta.LogFanOut
-)(implicit codec: PartialCodec[Agg]) {
-  private[this] val column = new CodedColumn(aggregation, codec)
+) {
+  private[this] val column = Column.of(aggregation)
   private[this] val stream =
     new StoredWindows(column, column, store, logFanOut, Seq(StoredWindows.Shape()))
   private[this] val window = stream.window(0)

@@ -79,11 +79,11 @@ class SlickDequeNonInvSuite extends Laws {
     }
   }
 
-  law("a range takes at most 2 log m + 4 looks, past m of the deque") {
+  law("a range takes at most 2 log m + 3 looks, past m of the deque") {
     forAll(Gen.choose(1, 3000), Gen.listOf(Gen.choose(1, 3000))) { (n, ranges) =>
       val w = new Walked
       (0 until n).foreach(i => w.add(Element(-i, i))) // the deque holds all elements
-      val most = 4 + 2 * (64 - java.lang.Long.numberOfLeadingZeros(n.toLong))
+      val most = 3 + 2 * (63 - java.lang.Long.numberOfLeadingZeros(n.toLong))
       val costs = ranges.map { range =>
         val before = w.looks
         w.query(math.min(range, n))

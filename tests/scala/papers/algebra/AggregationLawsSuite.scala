@@ -48,7 +48,9 @@ class AggregationLawsSuite extends Laws {
         law(s"$c is invertible, exactly") {
           forAll(elements, elements) { (x, y) =>
             val (p, q) = (c.partial(x), c.partial(y))
-            i.subtract(i.combine(p, q), p) == q
+            val rest: Any = i.subtract(i.combine(p, q), p)
+            // decimals are the same number, and may end in more zeros
+            rest == q || (rest.isInstanceOf[java.math.BigDecimal] && Alike(rest, q))
           }
         }
       case _ =>
@@ -66,7 +68,7 @@ class AggregationLawsSuite extends Laws {
       case _ =>
     }
 
-    if (a.isInstanceOf[Commutative]) law(s"$c is commutative") {
+    if (Commutative(a)) law(s"$c is commutative") {
       forAll(elements, elements) { (x, y) =>
         val (p, q) = (c.partial(x), c.partial(y))
         alike(a.combine(p, q), a.combine(q, p))

@@ -1,5 +1,7 @@
 package io.sash.papers.algebra
 
+import java.math.{BigDecimal => JBigDecimal}
+
 import org.apache.datasketches.filters.bloomfilter.{BloomFilter => Filter, BloomFilterBuilder}
 import org.apache.datasketches.hll.HllSketch
 
@@ -8,8 +10,9 @@ object Alike {
   private val tolerance = 1e-9
 
   def apply(a: Any, b: Any): Boolean = (a, b) match {
-    case (x: Double, y: Double)       => doubles(x, y)
-    case (x: Filter, y: Filter)       => x.isCompatible(y) && bits(x) == bits(y)
+    case (x: Double, y: Double)           => doubles(x, y)
+    case (x: JBigDecimal, y: JBigDecimal) => x.compareTo(y) == 0
+    case (x: Filter, y: Filter)           => x.isCompatible(y) && bits(x) == bits(y)
     case (x: HllSketch, y: HllSketch) => doubles(x.getCompositeEstimate, y.getCompositeEstimate)
     case (x: Frequencies[_], y: Frequencies[_]) => x.counters == y.counters
     case (x: Set[_], y: Set[_])                 => x == y

@@ -7,9 +7,12 @@ import org.scalatest.exceptions.TestFailedException
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
+import io.sash.core.elements.InOrderWindow
+import io.sash.papers.elements.WindowSlidePolicy
+import io.sash.papers.fat.BaseIntervals
 import io.sash.papers.fiba.Fiba
 import io.sash.papers.inorder.{Daba, DabaLite, SlickDequeInv, SlickDequeNonInv, TwoStacksLite}
-import io.sash.papers.mta.{Amta, WindowSlidePolicy}
+import io.sash.papers.mta.Amta
 
 /** A window of primitives over a primitive column allocates nothing, with any algorithm. */
 @Slow
@@ -35,14 +38,14 @@ class AllocationSuite extends AnyFunSuite {
     }
   }
 
-  private def doubles(name: String)(make: => Window[Double, Double]): Unit =
+  private def doubles(name: String)(make: => Window[Double, Double, InOrderWindow]): Unit =
     test(s"$name allocates nothing") {
       val window = make
       (0 until 1000).foreach(i => window.insert(i % 17 + 0.5))
       allocatesNothing(slideDoubles(window, _))
     }
 
-  private def longs(name: String)(make: => Window[Long, Long]): Unit =
+  private def longs(name: String)(make: => Window[Long, Long, InOrderWindow]): Unit =
     test(s"$name allocates nothing") {
       val window = make
       (0 until 1000).foreach(i => window.insert(i.toLong))
@@ -52,7 +55,7 @@ class AllocationSuite extends AnyFunSuite {
   /** Takes the sums, so that no loop is idle. */
   @volatile var sink = 0.0
 
-  private def slideDoubles(window: Window[Double, Double], slides: Int): Unit = {
+  private def slideDoubles(window: Window[Double, Double, InOrderWindow], slides: Int): Unit = {
     var sum = 0.0
     var i = 0
     while (i < slides) {
@@ -64,7 +67,7 @@ class AllocationSuite extends AnyFunSuite {
     sink = sum
   }
 
-  private def slideLongs(window: Window[Long, Long], slides: Int): Unit = {
+  private def slideLongs(window: Window[Long, Long, InOrderWindow], slides: Int): Unit = {
     var sum = 0L
     var i = 0
     while (i < slides) {
@@ -92,8 +95,30 @@ class AllocationSuite extends AnyFunSuite {
   longs("SlickDeque (Non-Inv) of Max[Long]")(SlickDequeNonInv(Max[Long]))
   longs("Two-Stacks Lite of MaxCount[Long]")(TwoStacksLite(MaxCount[Long]))
 
+  longs("AMTA of Sum[Long]")(Amta(Sum[Long]))
+
+  test("B-Int allocates nothing for the answer of a range, and for an element") {
+    val window = BaseIntervals(Sum[Long])
+    (0 until 1000).foreach(i => window.insert(i.toLong))
+    allocatesNothing { slides =>
+      var sum = 0L
+      var i = 0
+      while (i < slides) {
+        window.insert(1000000L + i % 31)
+        window.evict()
+        sum += window.answer(window.algorithm.range(100, 900))
+        sum += window.answer(window.algorithm.element(7))
+        i += 1
+      }
+      sink = sum.toDouble
+    }
+  }
+
   /** Slides a window until it opens only chunks that it has closed before. */
-  private def slid[In](window: Window[In, In], value: In): Window[In, In] = {
+  private def slid[In, A <: InOrderWindow](
+      window: Window[In, In, A],
+      value: In
+  ): Window[In, In, A] = {
     (0 until 1000).foreach(_ => window.insert(value))
     (0 until 5000).foreach { _ =>
       window.insert(value)
@@ -107,7 +132,7 @@ class AllocationSuite extends AnyFunSuite {
   longs("DABA Lite in chunks of Sum[Long]")(slid(DabaLite.inChunks(Sum[Long]), 1L))
 
   /** The most bytes that one insertion allocates while a window grows to n values. */
-  private def mostAllocated(window: Window[Long, Long], n: Int): Long =
+  private def mostAllocated(window: Window[Long, Long, InOrderWindow], n: Int): Long =
     (0 until n).map(i => allocated(window.insert(i.toLong))).max
 
   test("in chunks, an insertion allocates no more, however long the window") {

@@ -1,13 +1,14 @@
 package io.sash.papers.algebra
 
 import io.sash.core.{Element, Step}
+import io.sash.core.elements.InOrderWindow
 
 /** Runs a schedule on a window of values. */
 object ByValue {
 
   /** The size and the answer of `window` at each query and after each clear. */
   def run[In, Out](
-      window: Window[In, Out],
+      window: Window[In, Out, InOrderWindow],
       schedule: List[Step],
       input: Element => In
   ): List[(Int, Out)] = schedule.zipWithIndex.flatMap { case (step, i) =>

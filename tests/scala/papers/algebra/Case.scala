@@ -68,6 +68,23 @@ object Case {
     Case("Sum of longs", Sum[Long], long),
     Case("Sum of longs that wraps around", Sum[Long], edge),
     Case("Sum of doubles", Sum[Double], double),
+    Case("Sum of floats", Sum[Float], e => e.value + 0.5f),
+    Case("Sum of decimals", Sum[BigDecimal], e => BigDecimal(e.value.toLong, e.arrival % 3)),
+    Case(
+      "of functions, invertible",
+      OfFunctions.invertible("")(
+        (s: String) => s,
+        (a, b) => a + b,
+        (w, o) => w.substring(o.length),
+        s => s
+      ),
+      string
+    ),
+    Case(
+      "of functions",
+      OfFunctions("")((s: String) => s, (a, b) => if (b.length > a.length) b else a, s => s),
+      padded
+    ),
     Case("Product of ints", Product[Int], int),
     Case("Product of longs", Product[Long], edge),
     Case("Product of doubles", Product[Double], positive),
@@ -130,17 +147,22 @@ object Case {
     Case("HyperLogLog of doubles", HyperLogLog[Double](lgK = 4), double),
     Case("HyperLogLog of strings", HyperLogLog[String](lgK = 4), string),
     Case("Both, invertible and commutative", Both(Sum[Long], Count[Long]), long),
-    Case("Both, invertible", Both(Collect[Element], On(Sum[Int])(int _)), identity[Element]),
+    Case("Both, invertible", Both(Collect[Element], Sum[Int].on(int _)), identity[Element]),
     Case("Both, commutative", Both(Max[Double], Range), double),
     Case("Both", Both(First[Double], Last[Double]), double),
     Case(
       "Both of Both",
-      Both(Both(On(Sum[Long])(long _), Count[Element]), On(Max[Double])(double _)),
+      Both(Both(Sum[Long].on(long _), Count[Element]), Max[Double].on(double _)),
       identity[Element]
     ),
-    Case("On, selective", On(Max[Int])(int _), identity[Element]),
-    Case("On, invertible", On(Concatenate)(string _), identity[Element]),
-    Case("On", On(LongestIncreasingRun)(point _), identity[Element]),
-    Case("On of First", On(First[Int])(int _), identity[Element])
+    Case("On, selective", Max[Int].on(int _), identity[Element]),
+    Case("On, invertible", Concatenate.on(string _), identity[Element]),
+    Case("On", LongestIncreasingRun.on(point _), identity[Element]),
+    Case("On of First", First[Int].on(int _), identity[Element]),
+    Case("map, selective", Max[Int].map(_ + 1), int),
+    Case("map, invertible", Sum[Long].map(_.toString), long),
+    Case("map of on", LongestIncreasingRun.on(point _).map(_.map(_.end)), identity[Element]),
+    Case("Fields", Fields(Max[Double], Range, Count[Double])((a, b, c) => (a, b, c)), double),
+    Case("Fields, invertible", Fields(Sum[Long], Count[Long])((s, n) => s -> n), long)
   )
 }

@@ -7,6 +7,7 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 
 import io.sash.core.Laws
 import io.sash.core.algebra.Aggregation
+import io.sash.core.elements.InOrderWindow
 import io.sash.papers.fat.{BaseIntervals, ReactiveAggregator}
 import io.sash.papers.fiba.Fiba
 import io.sash.papers.inorder._
@@ -49,9 +50,9 @@ class ExceptionsSuite extends Laws {
 
   /** A product of parts that throw and a part that cannot. */
   private def product(c: Countdown) =
-    Both(Both(new Risky(c), On(Sum[Long])((i: Int) => i.toLong)), new Risky(c))
+    Both(Both(new Risky(c), Sum[Long].on((i: Int) => i.toLong)), new Risky(c))
 
-  private val makes = Seq[(String, Countdown => Window[Int, Answer])](
+  private val makes = Seq[(String, Countdown => Window[Int, Answer, InOrderWindow])](
     "Recalculate" -> (c => Recalculate(product(c))),
     "Two-Stacks" -> (c => TwoStacks(product(c))),
     "Two-Stacks Lite" -> (c => TwoStacksLite(product(c))),
@@ -93,7 +94,7 @@ class ExceptionsSuite extends Laws {
   }
 
   private def values(
-      make: Countdown => Window[Int, Answer],
+      make: Countdown => Window[Int, Answer, InOrderWindow],
       steps: List[(Option[Int], Int)]
   ): Prop = {
     val countdown = new Countdown

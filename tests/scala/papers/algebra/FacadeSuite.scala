@@ -25,7 +25,7 @@ class FacadeSuite extends Laws {
   /** The algorithms that take an aggregation of this type. */
   private def windows[In, Agg, Out](
       a: Aggregation[In, Agg, Out]
-  ): Seq[(String, () => Window[In, Out])] = {
+  ): Seq[(String, () => Window[In, Out, InOrderWindow])] = {
     val any = Seq(
       ("Two-Stacks", () => TwoStacks(a)),
       ("Two-Stacks Lite", () => TwoStacksLite(a)),
@@ -54,7 +54,7 @@ class FacadeSuite extends Laws {
   private def chunked[In, Out](
       a: Aggregation[In, _, Out],
       make: Partials => InOrderWindow
-  ): Window[In, Out] = {
+  ): Window[In, Out, InOrderWindow] = {
     val column = Column.inChunks(a, logSize = 3)
     column.over(make(column))
   }
@@ -113,37 +113,38 @@ class FacadeSuite extends Laws {
     assertTypeError("SlickDequeNonInv(MaxCount[Long])")
   }
 
-  test("a type says what commutes") {
-    assertCompiles("val c: Commutative = Sum[Double]")
-    assertCompiles("val c: Commutative = Both(Max[Double], Sum[Double])")
-    assertCompiles("val c: Commutative = On(Max[Double])((s: String) => s.length.toDouble)")
-    assertTypeError("val c: Commutative = ArgMax[Double, String]")
-    assertTypeError("val c: Commutative = Collect[String]")
-    assertTypeError("val c: Commutative = Both(Max[Double], First[Double])")
-    assertTypeError("val c: Commutative = On(First[Double])((s: String) => s.length.toDouble)")
+  test("what is made of operations commutes if these do") {
+    assert(Commutative(Sum[Double]) && Commutative(ArithmeticMean[Long]))
+    assert(Commutative(Both(Max[Double], Sum[Double])))
+    assert(Commutative(Max[Double].on((s: String) => s.length.toDouble).map(_ + 1)))
+    assert(Commutative(Sum[Float]) && Commutative(Sum[BigDecimal]))
+    assert(!Commutative(ArgMax[Double, String]) && !Commutative(Collect[String]))
+    assert(!Commutative(Both(Max[Double], First[Double])))
+    assert(!Commutative(First[Double].on((s: String) => s.length.toDouble)))
+    assert(!Commutative(OfFunctions("")((s: String) => s, (a, b) => a + b, s => s)))
   }
 
   test("the product of invertibles is invertible, whether or not it commutes") {
-    assertCompiles(
-      "val a: InvertibleAggregation[Long, (Long, Long), (Long, Long)] with Commutative = " +
-        "Both(Sum[Long], Count[Long])"
-    )
     assertCompiles("SlickDequeInv(Both(Collect[Long], Sum[Long]))")
-    assertTypeError("val c: Commutative = Both(Collect[Long], Sum[Long])")
+    assertCompiles("SlickDequeInv(Fields(Collect[Long], Sum[Long])((all, sum) => all -> sum))")
+    assertTypeError("SlickDequeInv(Fields(Max[Long], Sum[Long])((max, sum) => max -> sum))")
+    assert(!Commutative(Both(Collect[Long], Sum[Long])))
   }
 
-  test("a part of the input changes nothing of what an operation can do") {
-    assertCompiles("SlickDequeInv(On(Collect[Int])((s: String) => s.length))")
-    assertCompiles("SlickDequeNonInv(On(First[Int])((s: String) => s.length))")
+  test("a part of the input, or a map of the answer, keeps an operation's laws") {
+    assertCompiles("SlickDequeInv(Collect[Int].on((s: String) => s.length))")
+    assertCompiles("SlickDequeInv(Collect[Int].map(_.length))")
+    assertCompiles("SlickDequeNonInv(First[Int].on((s: String) => s.length))")
+    assertCompiles("SlickDequeNonInv(Max[Int].map(_ + 1).on((s: String) => s.length))")
+    assertTypeError("SlickDequeInv(Sum[Double].on((s: String) => s.length.toDouble))")
+    assertTypeError("SlickDequeInv(Sum[Double].map(_ + 1))")
+    assertTypeError("SlickDequeInv(Sum[Float])")
+    assertCompiles("SlickDequeInv(Sum[BigDecimal])")
+    assertTypeError("SlickDequeInv(OfFunctions(0)((i: Int) => i, (a, b) => a + b, n => n))")
     assertCompiles(
-      "val a: InvertibleAggregation[String, Int, Int] with Commutative = " +
-        "On(Sum[Int])((s: String) => s.length)"
+      "SlickDequeInv(OfFunctions.invertible(0)((i: Int) => i, (a, b) => a + b, " +
+        "(whole, oldest) => whole - oldest, n => n))"
     )
-    assertCompiles(
-      "val a: SelectiveAggregation[String, Int, Int] with Commutative = " +
-        "On(Max[Int])((s: String) => s.length)"
-    )
-    assertTypeError("SlickDequeInv(On(Sum[Double])((s: String) => s.length.toDouble))")
   }
 
   test("a number type that an operation is not for is refused") {

@@ -1,6 +1,7 @@
 package io.sash.papers.algebra
 
 import scala.collection.concurrent.TrieMap
+import scala.collection.mutable
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -8,8 +9,11 @@ import io.sash.core.algebra.Aggregation
 import io.sash.core.frames.RowsFrame
 import io.sash.core.inorder.{SlickDequeInv, TwoStacksLite}
 import io.sash.core.stored.KeyValueStore
+import io.sash.papers.fat.{BaseIntervals, ReactiveAggregator}
 import io.sash.papers.fiba.Fiba
-import io.sash.papers.inorder.{DabaLite, TwoStacksLite}
+import io.sash.papers.inorder.{DabaLite, SlickDequeInv, TwoStacksLite}
+import io.sash.papers.mta.Amta
+import io.sash.papers.policy.{CountPolicy, ValuesByPolicy}
 import io.sash.papers.stored.PersistentWindow
 
 /** The code of docs/papers.md, and a test that the page has this code. */
@@ -26,13 +30,63 @@ class PapersDocSuite extends AnyFunSuite {
   test("several aggregates in one window") {
     val weather = TwoStacksLite(
       Both(
-        On(Max[Double])((w: Weather) => w.wind),
-        On(ArithmeticMean[Double])((w: Weather) => w.humidity)
+        Max[Double].on((w: Weather) => w.wind),
+        ArithmeticMean[Double].on((w: Weather) => w.humidity)
       )
     )
     weather.insert(Weather(wind = 7.0, humidity = 0.5))
     weather.insert(Weather(wind = 3.0, humidity = 0.75))
     assert(weather.query() == ((7.0, 0.625)))
+
+    val summaries = TwoStacksLite(
+      Fields(
+        Max[Double].on((w: Weather) => w.wind),
+        ArithmeticMean[Double].on((w: Weather) => w.humidity).map(1.0 - _)
+      )(Summary)
+    )
+    summaries.insert(Weather(wind = 7.0, humidity = 0.5))
+    assert(summaries.query() == Summary(gust = 7.0, dryness = 0.5))
+  }
+
+  test("what a window can do") {
+    val amta = Amta(Sum[Long])
+    (1L to 100L).foreach(amta.insert)
+    amta.algorithm.evict(90)
+    assert(amta.query() == 955L)
+
+    // the longest prefix whose rest still adds up to 500
+    amta.algorithm.evict((total, prefix) => amta.answer(total) - amta.answer(prefix) >= 500L)
+    assert(amta.size == 6 && amta.query() == 585L)
+
+    val reactive = ReactiveAggregator(Concatenate)
+    Seq("a", "b", "c").foreach(reactive.insert)
+    reactive.algorithm.remove(1L) // the second that came
+    assert(reactive.query() == "ac")
+
+    val ranges = BaseIntervals(Sum[Long])
+    Seq(3L, 1L, 4L, 1L).foreach(ranges.insert)
+    assert(ranges.answer(ranges.algorithm.range(1, 3)) == 5L)
+    assert(ranges.answer(ranges.algorithm.query(3)) == 6L)
+  }
+
+  test("iteration and a snapshot") {
+    val sums = SlickDequeInv(Sum[Long])
+    Seq(3L, 1L, 4L).foreach(sums.insert)
+    val elements = (0 until sums.size).map(i => sums.answer(sums.algorithm.element(i)))
+    assert(elements == Seq(3L, 1L, 4L))
+
+    val goesOn = TwoStacksLite(Sum[Long])
+    Snapshot.restore(goesOn, Snapshot.of(sums))
+    assert(goesOn.query() == 8L)
+  }
+
+  test("a policy over any window") {
+    val hottest = mutable.Buffer.empty[Double]
+    val lastThree = new CountPolicy(size = 3, slide = 1)
+    val byCount =
+      new ValuesByPolicy(DabaLite(Max[Double]), lastThree, (max: Double) => hottest += max)
+    Seq(3.0, 1.0, 4.0, 1.0, 5.0).foreach(byCount.insert(0L, _))
+    assert(hottest == Seq(3.0, 3.0, 4.0, 4.0, 5.0))
   }
 
   test("values out of order") {
@@ -43,9 +97,15 @@ class PapersDocSuite extends AnyFunSuite {
     assert(byTime.query() == "-abce")
     byTime.bulkEvict(1L)
     assert(byTime.query() == "bce" && byTime.range(2L, 4L) == "bc")
+    byTime.remove(3L)
+    byTime.foreach((time, letter) => assert(byTime.range(time, time) == letter))
+    assert(byTime.size == 2 && byTime.query() == "be")
   }
 
   test("an operation of one's own") {
+    val longest = OfFunctions(0)((word: String) => word.length, Math.max, n => s"$n letters")
+    assert(longest.aggregate("sash", "window") == "6 letters")
+
     val steps = TwoStacksLite(WidestStep)
     Seq(3.0, 1.0, 4.0, 4.5).foreach(steps.insert)
     assert(steps.query() == 3.0)
@@ -105,8 +165,11 @@ class PapersDocSuite extends AnyFunSuite {
 
   test("from Java") {
     assert(JavaUser.values() == 1.0)
-    assert(JavaUser.product() == ((7.0, 3.5)))
+    assert(JavaUser.product().toString == "Report[gust=7.0, rain=3.5]")
+    assert(JavaUser.functions() == "6 letters")
     assert(JavaUser.slots() == "window")
+    assert(JavaUser.abilities().toString == "[585, ac, 0.5, [0.1, 0.2, 0.3], 0.6]")
+    assert(JavaUser.policies() == "[3.0, 3.0, 4.0, 4.0, 5.0] at 1 at 3 ")
   }
 
   test("the page has no other code") {
@@ -123,6 +186,8 @@ class PapersDocSuite extends AnyFunSuite {
 
 object PapersDocSuite {
   final case class Weather(wind: Double, humidity: Double)
+
+  final case class Summary(gust: Double, dryness: Double)
 
   final case class Steps(first: Double, last: Double, widest: Double)
 

@@ -6,6 +6,7 @@ import com.sun.management.ThreadMXBean
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.sash.core.stored.LongSums
+import io.sash.papers.elements.WindowSlidePolicy
 
 /** Windows of millions, and no garbage while they slide. */
 class MtaScaleSuite extends AnyFunSuite {

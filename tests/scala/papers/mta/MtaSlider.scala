@@ -3,6 +3,7 @@ package io.sash.papers.mta
 import io.sash.core.{Element, Operation}
 import io.sash.core.slots.Partials
 import io.sash.core.stored.{HandleCodec, MapStore, StorableColumn}
+import io.sash.papers.elements.WindowSlidePolicy
 import io.sash.papers.stored.KvsAmta
 
 /** An MTA window over a test column, driven by values. */

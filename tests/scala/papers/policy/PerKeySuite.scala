@@ -13,7 +13,7 @@ class PerKeySuite extends Laws {
   private final class Keyed(policy: () => WindowPolicy) {
     val triggers: ArrayBuffer[(String, Vector[Element])] = ArrayBuffer.empty
 
-    val windows = new PerKey[String](key => {
+    val windows = new PerKey((key: String) => {
       val column = TestColumn(Operation.Collect)
       val output: Output = answer => triggers += ((key, column(answer)))
       new WindowByPolicy(new TwoStacksLite(column), policy(), output)

@@ -12,6 +12,7 @@ import org.scalacheck.Prop.{forAll, propBoolean}
 import io.sash.core.{Element, Laws, Operation}
 import io.sash.core.slots.{Bytes, Partials}
 import io.sash.core.stored.{HandleCodec, KeyValueStore, LongSums, MapStore}
+import io.sash.papers.elements.WindowSlidePolicy
 import io.sash.papers.mta._
 
 /** KVS-AMTA: local memory, traffic with the store, restarts, and a window in RocksDB. */

@@ -1,9 +1,8 @@
-package io.sash.papers.mta
+package io.sash.papers.elements
 
 /**
- * A window slide policy (WSP): decides by a window's own aggregates which elements leave it.
- * `evict(policy)` of a [[MonoidTreeAggregator]] enforces it, in O(log n) for any number of
- * leaving elements.
+ * A window slide policy (WSP): decides by a window's own aggregates which elements leave it. A
+ * window with [[PolicyEviction]] enforces it.
  *
  * Law: a policy is monotone. If it evicts a prefix, it also evicts each shorter prefix of the
  * same window. The enforcement may ask about any prefixes in any order.
@@ -16,8 +15,7 @@ package io.sash.papers.mta
  * If the policy needs another aggregate than the answer, use a column of both: the product of two
  * operations is an operation.
  *
- * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
- * Bulk Evictions'', section 4.1.3 and listing 1.
+ * Paper: ''Constant-Time Sliding Window Framework'', section 4.1.3 and listing 1.
  */
 trait WindowSlidePolicy {
 

@@ -1,0 +1,51 @@
+package io.sash.papers.policy
+
+import java.util.function.Consumer
+
+import io.sash.core.elements.SlotWindow
+import io.sash.papers.algebra.{Column, ValueWindow}
+
+/**
+ * A window of values that slides by a policy: any window, and any policy.
+ * {{{
+ * val pairs = mutable.Buffer.empty[Long]
+ * val policy = new CountPolicy(size = 2, slide = 2)
+ * val slides = new ValuesByPolicy(TwoStacksLite(Sum[Long]), policy, (sum: Long) => pairs += sum)
+ * Seq(3L, 1L, 4L, 1L).foreach(slides.insert(0L, _))
+ * pairs == Seq(4L, 5L)
+ * }}}
+ * The output gets an answer each time the window triggers. If a value cannot be lifted, or its
+ * insertion fails, the value does not enter; evictions and triggers before that stay. If the
+ * output throws, the same call again goes on with the answer that failed. A policy that asks for
+ * aggregates, as a [[PredicatePolicy]] does, gets slots, and `window.answer(slot)` is the answer
+ * in one.
+ *
+ * Cost: the window's and the policy's. The output boxes primitives.
+ *
+ * Paper: ''General Incremental Sliding-Window Aggregation'', sections 2.1 to 2.3.
+ */
+final class ValuesByPolicy[In, Out](
+    window: ValueWindow[In, Out, _ <: SlotWindow],
+    policy: WindowPolicy,
+    output: Consumer[Out]
+) extends ByPolicy {
+
+  /** It never moves, so it is always the one under the window. */
+  private[this] val column = window.algorithm.column.asInstanceOf[Column[In, Out]]
+
+  private[this] val slots =
+    new WindowByPolicy(window.algorithm, policy, slot => output.accept(column.lower(slot)))
+
+  /** Takes a value with its attribute. Windows that it ends trigger first, and it may trigger. */
+  def insert(attribute: Long, in: In): Unit =
+    try {
+      if (!slots.isEntering) column.lift(slots.arrive(attribute), in)
+      slots.insert()
+    } finally slots.discard()
+
+  override def punctuate(attribute: Long): Unit = slots.punctuate(attribute)
+
+  override def size: Int = slots.size
+
+  override def clear(): Unit = slots.clear()
+}
