@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
-from split_cluster import CONF, kill_one
 
 import sash
+from split_cluster import CONF, kill_one
 
 LABELS, EVENTS, USERS, SPAN = 3_000, 120_000, 30, 20_000
 SLICES = {
@@ -26,13 +26,15 @@ SLICES = {
 }
 QUERY = f"""
     SELECT l.*, f.*, {{slow}} AS slow FROM labels l, LATERAL (
-      SELECT count(*) AS n, sum(e.x) AS total, max_by(e.x, struct(e.ts, e.id)) AS latest FROM events e
-      WHERE e.user = l.user AND e.ts < l.ts AND e.ts >= l.ts - {SPAN}) f"""
+      SELECT count(*) AS n, sum(e.x) AS total, max_by(e.x, struct(e.ts, e.id)) AS latest
+      FROM events e WHERE e.user = l.user AND e.ts < l.ts AND e.ts >= l.ts - {SPAN}) f"""
 SLEEP = "if(l.id % 100 = 0, reflect('java.lang.Thread', 'sleep', 20L), '')"
 
 
 def main() -> None:
-    builder = SparkSession.builder.master("local-cluster[3,1,1024]").config(map={**CONF, **SLICES})
+    builder = SparkSession.builder.master("local-cluster[3,1,1024]").config(
+        map={**CONF, **SLICES}
+    )
     spark = sash.configure(builder).getOrCreate()
     for case in sys.argv[1:]:
         folder, moment = case.rsplit("/", 1)
