@@ -7,14 +7,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 SASH, ONE_BY_ONE = "few_sash", "few_sash_one_by_one"
-SPARK = "few_spark"
+SPARK, SCAN = "few_spark", "few_scan"
 DUCKDB_JOIN, DUCKDB_UNION, DUCKDB_ASOF = "few_duckdb_join", "few_duckdb_union", "few_duckdb_asof"
 DUCKDBS = [DUCKDB_JOIN, DUCKDB_UNION, DUCKDB_ASOF]
-FEW_ENGINES = [SASH, ONE_BY_ONE, SPARK, *DUCKDBS]
+FEW_ENGINES = [SASH, ONE_BY_ONE, SPARK, SCAN, *DUCKDBS]
 NAMES = {
     SASH: "Sash",
     ONE_BY_ONE: "Sash, events one by one",
     SPARK: "Spark",
+    SCAN: "Spark's scan",
     DUCKDB_JOIN: "range join",
     DUCKDB_UNION: "union and OVER",
     DUCKDB_ASOF: "ASOF",
@@ -69,6 +70,8 @@ class FewQuery:
         # DuckDB's timestamps with a time zone are slower than those without
         zoned = engine in DUCKDBS and self.time == "TIMESTAMP"
         t = COLUMNS["TIMESTAMP_NTZ" if zoned else self.time]
+        if engine == SCAN:
+            return self._scan(t) if self.asks == AGGREGATES else None
         if engine == DUCKDB_ASOF:
             return self._asof(t) if self.asks == LAST else None
         if engine == DUCKDB_UNION:
@@ -82,6 +85,11 @@ class FewQuery:
     def _calls(self) -> Iterator[str]:
         for i in range(self.features):
             yield f"{_CALLS[i % len(_CALLS)]}(e.a{i // len(_CALLS) % VALUES})"
+
+    def _scan(self, t: str) -> str:
+        """The columns of the events, added up without keys."""
+        values = [f"sum(a{i})" for i in range((self.features - 1) // len(_CALLS) % VALUES + 1)]
+        return f"SELECT sum(user_id), max({t}), {', '.join(values)} FROM events"
 
     def _before(self, t: str) -> str:
         span = str(self.days * _DAY) if self.time in NUMBERS else f"INTERVAL '{self.days}' DAY"
@@ -192,6 +200,8 @@ def engines(query: FewQuery, labels: int, has_asof: bool) -> list[str]:
     # beside fewer labels a join compares few pairs, and a window over all events takes longer
     if plain and query.asks == AGGREGATES and query.days == 90 and labels >= 1_000_000:
         chosen.append(DUCKDB_UNION)
+    if query.asks == AGGREGATES and week:
+        chosen.append(SCAN)
     if query.asks == AGGREGATES and week and query.features <= 5:
         chosen.append(SPARK)
     if query.asks == LAST and has_asof:

@@ -31,7 +31,7 @@ def test_each_room_of_suites_is_one_of_the_sources():
         )
     }
     assert len(rooms) > 30
-    assert {s.room for s in ALL} - rooms == {"core/house", "python"}
+    assert {s.room for s in ALL} - rooms == {"core/house", "papers", "python"}
 
 
 @pytest.mark.parametrize(

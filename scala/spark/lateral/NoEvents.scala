@@ -7,9 +7,9 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.trees.TreeNode
 
 /**
- * Aggregates without GROUP BY, for a label without events. Spark joins labels with the groups that
- * there are, and gives a label without a group each aggregate's default result, or NULL. Some
- * aggregates have another answer over no rows, as an empty sketch.
+ * Aggregates without GROUP BY, for a label without events. Spark joins labels with the groups
+ * that there are, and gives a label without a group each aggregate's default result, or NULL.
+ * Some aggregates have another answer over no rows, as an empty sketch.
  */
 private[lateral] object NoEvents {
 

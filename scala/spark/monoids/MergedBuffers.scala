@@ -27,8 +27,8 @@ private[spark] object MergedBuffers {
     if (f.isInstanceOf[WindowFunction]) None else Some(monoid(f))
 
   /**
-   * The partial of the rows of `cell` and one row more, which may write into `cell`: no other slot
-   * may hold its object. It costs one update, and for an aggregate whose cells are bytes, a
+   * The partial of the rows of `cell` and one row more, which may write into `cell`. So no other
+   * slot may hold that object. It costs one update, and for an aggregate whose cells are bytes, a
    * deserialization and a serialization.
    */
   def updated(f: ImperativeAggregate, cell: Expression): Expression = {
@@ -228,7 +228,8 @@ private[spark] final case class LiftPartial(child: Expression, partial: BufferFo
 }
 
 /**
- * A partial and one row more. Unlike a lift it needs no input row, which whole-stage code may lack.
+ * A partial and one row more. Unlike a lift it needs no input row, which whole-stage code may
+ * lack.
  *
  * @param aggregate over a row of `inputs`
  */
