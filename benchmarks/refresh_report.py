@@ -49,8 +49,8 @@ its change feed. A second table, also by day and with deletion vectors, has sums
 and maxima of each user's last 7 and 30 days, for each event. Events are inserted, and
 `sash.refresh` brings the second table up to date, beside the whole query, which is written to a
 table of its own. Each time that table and the refreshed one were equal. On {cores} cores, with
-a heap of {memory}; each run is one, in a JVM that is warm from {small:,} rows. Bytes are those
-that the process reads from files: of the tables, of the change feed, and of Delta's log.
+a heap of {memory}; each run is one, in a JVM that is warm from {small:,} rows. The process reads
+these bytes from files: the tables, the change feed, and Delta's log.
 
 ![Seconds of each run](refresh.svg)
 

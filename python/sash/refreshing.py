@@ -33,7 +33,7 @@ _NO_LAST = 2**63 - 1
 _ACTION = "_sash_action"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MOST = 0.5
-"""Of a table's answers; a whole run is quicker where more of them are computed anew."""
+"""Of a table's answers; a whole run is quicker where more of them lie near the changes."""
 _LOG = logging.getLogger("sash")
 _CHANGES = "a dict from names of tables to their changed rows"
 
@@ -188,8 +188,9 @@ def refresh(
     Returns:
         The numbers of keys and spans whose answers may have changed, of rows that were read and
         answers that were computed, and of rows that were inserted, updated and deleted. Where
-        none is, there was no MERGE. If half of the table's rows lie within the spans, a warning
-        of the logger ``sash`` says so before the answers are computed.
+        none is, there was no MERGE. If more than half of the table's rows lie between the first
+        time of the changes and the last, a warning of the logger ``sash`` says so before the
+        answers are computed.
 
     Raises:
         PySparkTypeError: an argument is of the wrong type.
@@ -268,11 +269,13 @@ class _Work:
         old = self._frame(
             self._plan.within(stored._jdf, self.spans._jdf, self._least, self._greatest)
         )
-        replaced, stays = _counted("into", old, ids), table.count()
-        if replaced > stays * _MOST:
+        _counted("into", old, ids)
+        near, stays = self._near(stored).count(), table.count()
+        if near > stays * _MOST:
             _LOG.warning(
-                f"refresh computes {replaced:,} of the {stays:,} answers of {into} anew. A whole "
-                "run of the query, written over the table, is likely to be quicker."
+                "refresh reads between the first time of the changes and the last, where "
+                f"{near:,} of the {stays:,} answers of {into} lie. A whole run of the query, "
+                "written over the table, is likely to be quicker."
             )
         computed = _counted("query", answers, ids)
         # rows alone: Spark 4.1 plans no MERGE from a view whose plan reads a table of Iceberg
@@ -289,13 +292,18 @@ class _Work:
     def _refuse_taken(self, inserted: DataFrame, stored: DataFrame, ids: list[str]) -> None:
         """Refuse new answers whose id a row of the table has that stays as it is."""
         if self._plan.timeName() in ids:
-            for limit in self._limits():
-                stored = stored.where(limit)
+            stored = self._near(stored)
         same = [F.col(f"t.{_quoted(of)}").eqNullSafe(F.col(f"s.{_quoted(of)}")) for of in ids]
         taken = stored.alias("t").join(inserted.alias("s"), same, "left_semi").head()
         if taken is not None:
             found = _named(ids, [taken[of] for of in ids])
             raise value_error("id", "columns that tell all answers apart", f"{found} twice")
+
+    def _near(self, stored: DataFrame) -> DataFrame:
+        """The answers between the first time of the spans and the last."""
+        for limit in self._limits():
+            stored = stored.where(limit)
+        return stored
 
     def _merge(self, rows: DataFrame, into: str, ids: list[str], names: list[str]) -> None:
         equal = " AND ".join(f"t.{_quoted(name)} <=> s.{_quoted(name)}" for name in ids)

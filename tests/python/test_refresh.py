@@ -249,7 +249,7 @@ def test_a_refresh_says_how_much_it_reads_and_when_a_whole_run_is_quicker(
     assert refreshed_at("t = 40", "RANGE 8 PRECEDING") == (1, 1, 50, 3, 0, 0, 0)
     assert not caplog.records
     assert refreshed_at("t < 4", "").read == 100
-    assert "refresh computes 100 of the 100 answers of answered anew." in caplog.text
+    assert "where 100 of the 100 answers of answered lie" in caplog.text
 
 
 def test_arguments_of_changed_and_refresh(spark, late):
