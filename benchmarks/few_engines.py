@@ -21,7 +21,8 @@ class SparkFew:
         from engines_spark import session
 
         self._name = name
-        self.spark = session(cores, memory, with_sash=name not in (SPARK, SCAN))
+        self._has_sash = name in (SASH, ONE_BY_ONE)
+        self.spark = session(cores, memory, with_sash=self._has_sash)
         if name == SPARK and has_asof():
             self.spark.conf.set("spark.sql.join.asofJoin.enabled", "true")
         self._folder = Path()
@@ -33,7 +34,7 @@ class SparkFew:
         for name in ("labels", "events"):
             file = (data / f"{name}.parquet").as_uri()
             self.spark.read.parquet(file).createOrReplaceTempView(name)
-        if self._name not in (SPARK, SCAN):
+        if self._has_sash:
             # small tables only compare answers, and are cut wherever they can be
             cut = "0" if (data / "small").exists() else "128MB"
             threshold = "-1" if self._name == ONE_BY_ONE else cut
@@ -52,7 +53,7 @@ class SparkFew:
         frame = self.spark.sql(str(query.sql(self._name)))
         plan = frame._jdf.queryExecution().executedPlan().toString()
         is_small = (self._folder / "small").exists()
-        if ("SlidingWindow" in plan) != (self._name != SPARK):
+        if ("SlidingWindow" in plan) != self._has_sash:
             raise AssertionError(f"{self._name} runs a plan that is not its own:\n{plan}")
         if is_small and ("EventSlices" in plan) != (self._name == SASH):
             raise AssertionError(f"{self._name} runs a plan that is not its own:\n{plan}")

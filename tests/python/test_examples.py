@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -300,7 +301,20 @@ def test_warm_start(new_york, example, capsys):
 
 
 @pytest.fixture
-def beside_delta(run_python) -> Callable[..., str]:
+def submitted(run_python) -> Callable[..., str]:
+    """Runs an example with options of spark-submit, and returns what it prints."""
+
+    def run(options: str, program: str, *arguments: str) -> str:
+        env = {"PYSPARK_SUBMIT_ARGS": f"{options} pyspark-shell"}
+        done = run_python(str(EXAMPLES / program), *arguments, env=env, timeout=600)
+        assert done.returncode == 0, done.stderr[-4000:]
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture
+def beside_delta(submitted) -> Callable[..., str]:
     """Runs an example in a session with Delta, and returns what it prints."""
     if not fetch.delta():
         pytest.skip("there is no Delta for this Spark")
@@ -310,14 +324,7 @@ def beside_delta(run_python) -> Callable[..., str]:
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     }
     conf = " ".join(f"--conf {key}={value}" for key, value in settings.items())
-    env = {"PYSPARK_SUBMIT_ARGS": f"--jars {jars} {conf} pyspark-shell"}
-
-    def run(program: str, *arguments: str) -> str:
-        done = run_python(str(EXAMPLES / program), *arguments, env=env, timeout=600)
-        assert done.returncode == 0, done.stderr[-4000:]
-        return done.stdout
-
-    return run
+    return partial(submitted, f"--jars {jars} {conf}")
 
 
 @pytest.mark.slow
@@ -340,17 +347,14 @@ def test_refresh_features(beside_delta, tmp_path):
 
 
 @pytest.fixture
-def from_kafka(run_python, tmp_path) -> Callable[..., str]:
+def from_kafka(submitted, tmp_path) -> Callable[..., str]:
     """Runs an example beside a broker, and returns what it prints."""
 
     def run(program: str, *arguments: str, master: str = "") -> str:
         jars = ",".join(map(str, fetch.kafka_source()))
-        env = {"PYSPARK_SUBMIT_ARGS": f"{master} --jars {jars} pyspark-shell"}
         with broker(tmp_path) as address:
-            given = [str(EXAMPLES / program), "--bootstrap", address, *arguments]
-            done = run_python(*given, env=env, timeout=600)
-        assert done.returncode == 0, done.stderr[-4000:]
-        return done.stdout
+            options = f"{master} --jars {jars}"
+            return submitted(options, program, "--bootstrap", address, *arguments)
 
     return run
 

@@ -34,7 +34,7 @@ object Both {
  * The product of two or three aggregations, whose answers become the fields of one: of a case
  * class, or in Java of a record. A field may be such a product again, so two make many.
  *
- * Types, identity, laws and cost are those of [[Both]].
+ * Types, identity, laws and cost are as in [[Both]].
  * {{{
  * Fields(Max[Int], Min[Int])((max, min) => max - min).aggregate(3, 1, 4) == 3
  * }}}

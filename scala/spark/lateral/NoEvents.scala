@@ -4,7 +4,6 @@ import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
-import org.apache.spark.sql.catalyst.trees.TreeNode
 
 /**
  * Aggregates without GROUP BY, for a label without events. Spark joins labels with the groups
@@ -12,19 +11,14 @@ import org.apache.spark.sql.catalyst.trees.TreeNode
  * Some aggregates have another answer over no rows, as an empty sketch.
  */
 private[lateral] object NoEvents {
+  import OneGroup.{countOf, made}
 
   /** An expression over aggregates, in which these are NULL for a label without events. */
   def over(e: Expression): Expression = e match {
     case call: AggregateExpression if answers(call.aggregateFunction) =>
-      val count = made(Count(Literal(1)).toAggregateExpression())
-      val isEmpty = made(EqualTo(count, Literal(0L)))
+      val isEmpty = made(EqualTo(made(countOf), Literal(0L)))
       made(If(isEmpty, Literal(null, call.dataType), call))
     case other => other.mapChildren(over)
-  }
-
-  private def made[T <: TreeNode[_]](node: T): T = {
-    node.setTagValue(OneGroup.Made, ())
-    node
   }
 
   /** Whether an aggregate without a default result has an answer over no rows. */

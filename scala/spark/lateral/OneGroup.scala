@@ -19,21 +19,25 @@ private[lateral] object OneGroup {
 
   def of(a: Aggregate): SubqueryTop = {
     val groups = a.groupingExpressions
-    val count = Count(Literal(1)).toAggregateExpression()
-    val hasRows = GreaterThan(count, Literal(0L))
-    Seq(count, hasRows).foreach(_.setTagValue(Made, ()))
+    val hasRows = made(GreaterThan(made(countOf), Literal(0L)))
     val results = a.aggregateExpressions.map(LateralColumns.mapped(_)(ofGroup(_, groups)))
     SubqueryTop(a.child, results, Some(hasRows), groups = groups)
+  }
+
+  /** The number of a label's events. */
+  def countOf: AggregateExpression = Count(Literal(1)).toAggregateExpression()
+
+  /** An expression that no words of the query stand for. */
+  def made[T <: Expression](e: T): T = {
+    e.setTagValue(Made, ())
+    e
   }
 
   /** An expression over the group, with the first row's key in the place of the group's. */
   private def ofGroup(e: Expression, groups: Seq[Expression]): Expression = e match {
     case call: AggregateExpression => call
     case key if !key.foldable && groups.exists(_.semanticEquals(key)) =>
-      val first = First(key, ignoreNulls = false)
-      val call = first.toAggregateExpression()
-      Seq(first, call).foreach(_.setTagValue(Made, ()))
-      call
+      made(made(First(key, ignoreNulls = false)).toAggregateExpression())
     case other => other.mapChildren(ofGroup(_, groups))
   }
 

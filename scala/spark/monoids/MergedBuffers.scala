@@ -32,11 +32,12 @@ private[spark] object MergedBuffers {
    * deserialization and a serialization.
    */
   def updated(f: ImperativeAggregate, cell: Expression): Expression = {
-    val inputs = f.children.zipWithIndex.map { case (c, i) =>
-      if (c.foldable) c else BoundReference(i, c.dataType, c.nullable)
-    }
-    val ofInputs = f.withNewChildren(inputs).asInstanceOf[ImperativeAggregate]
-    UpdatePartial(at0(ofInputs), form(f), cell, f.children)
+    val inputs = f.children.filterNot(_.foldable)
+    val columns = inputs.zipWithIndex.map { case (c, i) =>
+      BoundReference(i, c.dataType, c.nullable)
+    }.iterator
+    val bound = f.withNewChildren(f.children.map(c => if (c.foldable) c else columns.next()))
+    UpdatePartial(at0(bound.asInstanceOf[ImperativeAggregate]), form(f), cell, inputs)
   }
 
   private def form(f: ImperativeAggregate): BufferForm = f match {

@@ -29,7 +29,7 @@ private[slices] final class SlotLayout(cells: Seq[Attribute]) {
     (primitives.length + at / bitsPerWord, s"${1L << (at % bitsPerWord)}L")
   }
 
-  /** The bytes of a slot, without those of values that vary in size. */
+  /** The bytes of a slot, without values that vary in size. */
   def bytes: Int = 8 * words + cells.indices
     .filterNot(isPrimitive)
     .map { i =>

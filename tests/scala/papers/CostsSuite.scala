@@ -264,16 +264,19 @@ class CostsSuite extends Laws {
     }
   }
 
+  private def storedSums(store: MapStore, logFanOut: Int, windows: Int): StoredWindows =
+    new StoredWindows(
+      new StorableColumn(Operation.Sum),
+      new HandleCodec,
+      store,
+      logFanOut,
+      Seq.fill(windows)(StoredWindows.Shape())
+    )
+
   law("windows over one stream: 3 + 1 / (F - 1) combines an element and window", runs = 20) {
     forAllNoShrink(Gen.choose(100, 2000), Gen.choose(1, 5), Gen.choose(1, 3)) { (n, log, count) =>
       val store = new MapStore
-      val windows = new StoredWindows(
-        new StorableColumn(Operation.Sum),
-        new HandleCodec,
-        store,
-        log,
-        Seq.fill(count)(StoredWindows.Shape())
-      )
+      val windows = storedSums(store, log, count)
       val fanOut = 1 << log
       val cost = new Meter(windows.column.asInstanceOf[TestColumn[Long]], store)
       def slide(i: Int): Unit = {
@@ -306,13 +309,7 @@ class CostsSuite extends Laws {
       val fanOut = 1 << log
       def evicting(evict: (TreeWindow, Long) => Unit): (Cost, Int) = {
         val store = new MapStore
-        val windows = new StoredWindows(
-          new StorableColumn(Operation.Sum),
-          new HandleCodec,
-          store,
-          log,
-          Seq(StoredWindows.Shape())
-        )
+        val windows = storedSums(store, log, 1)
         val column = windows.column.asInstanceOf[TestColumn[Long]]
         val window = windows.window(0)
         (0 until n + slid).foreach { i =>
