@@ -13,29 +13,28 @@ import argparse
 import heapq
 import os
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pandas as pd
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import pyarrow as pa
+from pyspark import cloudpickle
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 import machine
+import python_aggregators
 import sash
 from engines_spark import session, versions
+from machine import workers_memory
 from progress import Progress
+from python_aggregators import Counts, Max, Mean, Sum, TopThree, Variance
+from python_report import Figure, draw, table
 from results import save
 from sash.plan import explanation
 from sash.sliding_arrays import ArrayFunction, Arrays
@@ -52,138 +51,8 @@ FRAMES_OF_SPARK = 15_000_000
 """How many rows Spark's UDF gets in all of its frames together, where it is measured."""
 
 
-class TopThree(sash.Aggregator):
-    """The three last of some strings, in plain Python."""
-
-    def zero(self) -> Any:
-        """No strings."""
-        return []
-
-    def reduce(self, buffer: Any, *values: Any) -> Any:
-        """A buffer that is sorted, with one more of them."""
-        (value,) = values
-        if len(buffer) == 3:
-            if value <= buffer[2]:
-                return buffer
-            buffer.pop()
-        buffer.append(value)
-        buffer.sort(reverse=True)
-        return buffer
-
-    def merge(self, left: Any, right: Any) -> Any:
-        """The three last of both."""
-        return sorted(left + right, reverse=True)[:3]
-
-    def finish(self, buffer: Any) -> Any:
-        """Itself."""
-        return buffer
-
-
-class Counts(sash.Aggregator):
-    """As little work as an aggregator can have."""
-
-    def zero(self) -> Any:
-        """None."""
-        return 0
-
-    def reduce(self, buffer: Any, *values: Any) -> Any:
-        """One more."""
-        return buffer + 1
-
-    def merge(self, left: Any, right: Any) -> Any:
-        """Both."""
-        return left + right
-
-    def finish(self, buffer: Any) -> Any:
-        """Itself."""
-        return buffer
-
-
-class Sum:
-    """Over arrays: the base of the others."""
-
-    vectorized = True
-
-    def lift(self, x: Any) -> Any:
-        """Itself."""
-        return x
-
-    def merge(self, left: Any, right: Any) -> Any:
-        """Pair by pair."""
-        return left + right
-
-
-class Max(Sum):
-    """The greatest."""
-
-    def merge(self, left: Any, right: Any) -> Any:
-        """The greater of each pair."""
-        return np.maximum(left, right)
-
-
-class Mean(Sum):
-    """A sum and a count, in two columns."""
-
-    def lift(self, x: Any) -> Any:
-        """Of one row."""
-        return np.stack((x, np.ones_like(x)), axis=1)
-
-    def finish(self, partials: Any) -> Any:
-        """The quotients."""
-        return partials[:, 0] / partials[:, 1]
-
-
-class Variance(Sum):
-    """Count, mean and sum of squares (Chan, Golub and LeVeque)."""
-
-    def lift(self, x: Any) -> Any:
-        """Of one row."""
-        return np.stack((np.ones_like(x), x, np.zeros_like(x)), axis=1)
-
-    def merge(self, left: Any, right: Any) -> Any:
-        """Pair by pair."""
-        n, m = left[:, 0], right[:, 0]
-        both = np.empty_like(left)
-        both[:, 0] = whole = n + m
-        delta = right[:, 1] - left[:, 1]
-        share = delta * (m / whole)
-        both[:, 1] = left[:, 1] + share
-        both[:, 2] = left[:, 2] + right[:, 2] + share * delta * n
-        return both
-
-    def finish(self, partials: Any) -> Any:
-        """Of a sample; NULL for one row."""
-        n = partials[:, 0]
-        return np.ma.masked_array(partials[:, 2] / np.maximum(n - 1, 1), n < 2)
-
-
 VECTORIZED = {"sum": Sum, "max": Max, "mean": Mean, "var": Variance}
 CATALYST = {"sum": F.sum, "max": F.max, "mean": F.avg, "var": F.var_samp}
-
-
-@dataclass
-class Figure:
-    """What was measured, and the most that it may be."""
-
-    section: str
-    title: str
-    window: int
-    unit: str
-    ours: float
-    theirs: float | None
-    asked: float
-    beside: str
-    note: str = ""
-    ratio: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Ours over theirs, or ours where there is nothing beside it."""
-        self.ratio = self.ours if self.theirs is None else self.ours / self.theirs
-
-    @property
-    def holds(self) -> bool:
-        """Whether the bar is met."""
-        return self.ratio <= self.asked
 
 
 class Bench:
@@ -198,6 +67,7 @@ class Bench:
             "spark.sql.shuffle.partitions": str(CORES),
             "spark.sql.adaptive.coalescePartitions.enabled": "false",
         }
+        cloudpickle.register_pickle_by_value(python_aggregators)
         os.environ["PYSPARK_PYTHON"] = sys.executable
         self.spark: SparkSession = session(CORES, "6g", with_sash=True, **more)
         self._tables: dict[tuple[int, int], DataFrame] = {}
@@ -268,6 +138,7 @@ def tops(bench: Bench) -> None:
     """A top 3 of strings over windows of three lengths."""
     ours = sash.udaf(TopThree(), "array<string>")
     theirs = top_of_spark()
+    calls = _calls(TopThree(), [f"item {i * 7919 % 100_000}" for i in range(bench.rows)]) / CORES
     by_window: dict[int, float] = {}
     for keys, window, asked in (
         (KEYS, 100, 1.0),
@@ -285,7 +156,10 @@ def tops(bench: Bench) -> None:
         few = bench.table(1, min(rows, bench.rows))
         taken = bench.seconds(partial(_select, few, theirs("item").over(last(narrow))))
         scale = frame_rows(keys, bench.rows, window) / frame_rows(1, few.count(), narrow)
-        note = f"{taken:.2f} s for {few.count():,} rows at W = {narrow:,}, times {scale:,.0f}"
+        note = (
+            f"{taken:.2f} s for {few.count():,} rows at W = {narrow:,}, times {scale:,.0f}; the "
+            f"calls of the class alone, in a loop on {CORES} cores: {calls:.2f} s"
+        )
         bench.figures.append(
             Figure(
                 "A top 3 of strings",
@@ -321,18 +195,24 @@ def _select(data: DataFrame, column: Column) -> DataFrame:
 def overhead(bench: Bench) -> None:
     """A row's time of a core, less the calls of the methods in a loop of their own."""
     taken = bench.sliding(sash.udaf(Counts(), "bigint"), "x", KEYS, 1_000) * CORES
-    of = Counts()
-    start = time.perf_counter()
-    for value in range(bench.rows):
-        of.reduce(of.reduce(of.zero(), value), value)
-        of.finish(of.merge(of.merge(1, 2), 3))
-    calls = time.perf_counter() - start
+    calls = _calls(Counts(), range(bench.rows))
     micros = (taken - calls) / bench.rows * 1e6
     note = f"{taken / bench.rows * 1e6:.2f} µs less {calls / bench.rows * 1e6:.2f} of the calls"
     title = "a count in plain Python, µs of a core a row"
     bench.figures.append(
         Figure("Overhead", title, 1_000, "µs", micros, None, 3.0, "nothing", note)
     )
+
+
+def _calls(of: sash.Aggregator, values: Iterable[Any]) -> float:
+    """Seconds of the calls that a full window makes for some rows, in a loop of their own."""
+    younger, suffix = of.zero(), of.zero()
+    start = time.perf_counter()
+    for value in values:
+        younger = of.reduce(younger, value)
+        suffix = of.merge(of.reduce(of.zero(), value), suffix)
+        of.finish(of.merge(suffix, younger))
+    return time.perf_counter() - start
 
 
 def arrays(bench: Bench) -> None:
@@ -436,7 +316,7 @@ def memory(bench: Bench) -> None:
         ("a sum of arrays", Sum(), "double"),
     ):
         column = sash.udaf(of, kind)("x").over(last(1_000))
-        with _workers() as samples:
+        with workers_memory() as samples:
             data.select(column).write.format("noop").mode("overwrite").save()
         # the worker that holds the rows is the largest; the first tenth of its life fills buffers
         largest = max(samples.values(), key=max)
@@ -457,44 +337,6 @@ def memory(bench: Bench) -> None:
         )
 
 
-@contextmanager
-def _workers() -> Iterator[dict[int, list[float]]]:
-    """The resident megabytes of each worker of Python, sampled."""
-    samples: dict[int, list[float]] = {}
-    ended = threading.Event()
-
-    def sample() -> None:
-        page = os.sysconf("SC_PAGE_SIZE") / 2**20
-        while not ended.wait(0.1):
-            for process in Path("/proc").glob("[0-9]*"):
-                try:
-                    command = (process / "cmdline").read_bytes()
-                    if b"pyspark.daemon" not in command or not _is_ours(process):
-                        continue
-                    resident = int((process / "statm").read_text().split()[1]) * page
-                except (OSError, IndexError, ValueError):
-                    continue
-                samples.setdefault(int(process.name), []).append(resident)
-
-    thread = threading.Thread(target=sample, daemon=True)
-    thread.start()
-    try:
-        yield samples
-    finally:
-        ended.set()
-        thread.join()
-
-
-def _is_ours(process: Path) -> bool:
-    """Whether a process was started by this one, or by one of those."""
-    pid = int(process.name)
-    while pid > 1:
-        if pid == os.getpid():
-            return True
-        pid = int((Path("/proc") / str(pid) / "stat").read_text().rsplit(")", 1)[1].split()[1])
-    return False
-
-
 PARTS: dict[str, Callable[[Bench], None]] = {
     "tops": tops,
     "overhead": overhead,
@@ -502,55 +344,6 @@ PARTS: dict[str, Callable[[Bench], None]] = {
     "groups": groups,
     "memory": memory,
 }
-
-
-def table(figures: list[Figure]) -> str:
-    """A table for each section."""
-    lines: list[str] = []
-    for section in dict.fromkeys(f.section for f in figures):
-        lines += [
-            f"## {section}",
-            "",
-            "| | W | Sash | beside it | | ratio | must be at most | |",
-            "|---|--:|--:|--:|---|--:|--:|---|",
-        ]
-        for f in (f for f in figures if f.section == section):
-            theirs = "" if f.theirs is None else f"{_short(f.theirs)} {f.unit}"
-            verdict = "holds" if f.holds else "**does not hold**"
-            notes = f"{f.beside}: {f.note}" if f.note else f.beside
-            width = f"{f.window:,}" if f.window else ""
-            lines.append(
-                f"| {f.title} | {width} | {_short(f.ours)} {f.unit} | {theirs} | {notes} | "
-                f"{f.ratio:.2g} | {f.asked:.2g} | {verdict} |"
-            )
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _short(number: float) -> str:
-    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
-
-
-def draw(figures: list[Figure], path: Path) -> None:
-    """Seconds against the window's length."""
-    shown = [f for f in figures if f.title == f"{FEW_KEYS} keys"]
-    if not shown:
-        return
-    plt.rcParams.update({"font.size": 11, "svg.hashsalt": "sash", "svg.fonttype": "none"})
-    figure, axis = plt.subplots(figsize=(7, 4.4), layout="constrained")
-    figure.suptitle("Seconds for a million rows, by window length", weight="bold")
-    windows = [f.window for f in shown]
-    ours, theirs = [f.ours for f in shown], [f.theirs for f in shown]
-    axis.plot(windows, ours, marker="o", color="#0072B2", lw=2.5, label="sash.udaf")
-    axis.plot(windows, theirs, marker="o", color="#D55E00", lw=2.5, label="pandas UDF, scaled")
-    axis.set(xscale="log", yscale="log", xticks=windows, xlabel="rows in the window")
-    axis.set_xticklabels([f"{w:,}" for w in windows])
-    axis.minorticks_off()
-    axis.grid(alpha=0.25)
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.legend(frameon=False)
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
 
 
 def main() -> None:
@@ -571,7 +364,7 @@ def main() -> None:
         return
     about = machine.about(**versions(bench.spark), pandas=pd.__version__, NumPy=np.__version__)
     options.out.mkdir(parents=True, exist_ok=True)
-    draw(bench.figures, options.out / "python.svg")
+    draw(bench.figures, f"{FEW_KEYS} keys", options.out / "python.svg")
     figures = [asdict(f) for f in bench.figures]
     save(options.out / "python.json", {**about, "rows": bench.rows, "figures": figures})
     (options.out / "python.md").write_text(

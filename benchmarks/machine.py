@@ -6,6 +6,9 @@ import os
 import platform
 import re
 import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -77,3 +80,41 @@ def _commit() -> str:
     command = ["git", "describe", "--always", "--dirty", "--abbrev=10"]
     done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)
     return done.stdout.strip() or "not committed"
+
+
+@contextmanager
+def workers_memory() -> Iterator[dict[int, list[float]]]:
+    """The resident megabytes of each worker of Python, sampled."""
+    samples: dict[int, list[float]] = {}
+    ended = threading.Event()
+
+    def sample() -> None:
+        page = os.sysconf("SC_PAGE_SIZE") / 2**20
+        while not ended.wait(0.1):
+            for process in Path("/proc").glob("[0-9]*"):
+                try:
+                    command = (process / "cmdline").read_bytes()
+                    if b"pyspark.daemon" not in command or not _is_ours(process):
+                        continue
+                    resident = int((process / "statm").read_text().split()[1]) * page
+                except (OSError, IndexError, ValueError):
+                    continue
+                samples.setdefault(int(process.name), []).append(resident)
+
+    thread = threading.Thread(target=sample, daemon=True)
+    thread.start()
+    try:
+        yield samples
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _is_ours(process: Path) -> bool:
+    """Whether a process was started by this one, or by one of those."""
+    pid = int(process.name)
+    while pid > 1:
+        if pid == os.getpid():
+            return True
+        pid = int((Path("/proc") / str(pid) / "stat").read_text().rsplit(")", 1)[1].split()[1])
+    return False

@@ -162,7 +162,7 @@ class Folding:
 
     def answer(self, front: list[Any], younger: Any) -> Any:
         """The answer for the oldest suffix of a front, and the buffer of the rows behind it."""
-        return self.answer_of(self.merged(front[-1] if front else _LEFT_OUT, younger))
+        return self.answer_of(self.merged(front[-1], younger) if front else younger)
 
     def answer_of(self, buffer: Any) -> Any:
         """The answer of a buffer, or of ``_LEFT_OUT``.
@@ -197,8 +197,13 @@ def _nothing() -> Any:
     return None
 
 
+_UNCHANGEABLE = frozenset((int, float, str, bool, bytes, type(None)))
+
+
 def _unshared(value: Any) -> Any:
     """A copy, as far as somebody could change the value; types of numbers and texts have none."""
+    if type(value) in _UNCHANGEABLE:
+        return value
     if isinstance(value, list):
         return [_unshared(v) for v in value]
     if isinstance(value, tuple):
@@ -490,11 +495,16 @@ class _Task:
                 raise OutOfOrderError(message)
             self.at = at
             self._come = place
-            self._ends.append(window)
             if self._levels is not None:
+                self._ends.append(window)
                 self._levels.insert(row)
                 self._answer_anywhere(self._levels)
+            elif window[1] == place and window[0] and not self._ends and not self._rows:
+                # no row waits, so this one need not, either
+                self._window.insert(row)
+                self._answer_from(window[0])
             else:
+                self._ends.append(window)
                 self._rows.append(row)
                 self._answer()
         yield self._taken()
@@ -519,20 +529,25 @@ class _Task:
         while ends:
             begin, end = ends[0]
             if begin is None or end is None:
-                self._answers.append(self._steps.answer([], _LEFT_OUT))
+                self._answers.append(self._steps.answer_of(_LEFT_OUT))
                 ends.popleft()
                 continue
             for _ in range(window.end, min(end, come)):
                 window.insert(rows.popleft())
             if end > come:
                 break
-            if begin <= window.first:
-                message = "a window begins before the window of the row before"
-                raise OutOfOrderError(message)
-            while window.first < begin - 1:
-                window.evict()
-            self._answers.append(window.query())
+            self._answer_from(begin)
             ends.popleft()
+
+    def _answer_from(self, begin: int) -> None:
+        """Answer the row whose window begins at a row, and ends with the last that is in it."""
+        window = self._window
+        if begin <= window.first:
+            message = "a window begins before the window of the row before"
+            raise OutOfOrderError(message)
+        while window.first < begin - 1:
+            window.evict()
+        self._answers.append(window.query())
 
     def _answer_anywhere(self, levels: Levels) -> None:
         """The same for windows that may begin anywhere, and may have a hole."""
