@@ -10,17 +10,17 @@ import io.sash.core.elements.{InOrderWindow, Stretches}
  * Cost: at most 4 log m comparisons, and the windows' cost. Here m is the number of rows between
  * the frame's begin and the youngest row that a frame has reached. Space: n keys besides.
  *
- * @param keys the rows' keys, with a bound on either side or on both
- * @param hasFrame tells by a key's slot whether its row has bounds; if not, its frame has no rows
+ * @param keys the rows' keys, with a bound on either side or on both. If their condition does not
+ *   hold for a row, its frame has no rows
  */
-final class BoundsFrame(windows: Array[InOrderWindow], keys: RangeKeys, hasFrame: Condition)
-    extends Frame(windows) {
+final class BoundsFrame(windows: Array[InOrderWindow], keys: RangeKeys)
+    extends Frame(windows, keys) {
   private[this] var begin = 0L
   private[this] var until = 0L
 
   override def first: Long = begin
 
-  override private[frames] def floor: Long = 0L
+  private[frames] override def movesBack: Boolean = true
 
   override def query(window: InOrderWindow): Int = {
     val stretches = window.asInstanceOf[Stretches]
@@ -31,13 +31,12 @@ final class BoundsFrame(windows: Array[InOrderWindow], keys: RangeKeys, hasFrame
 
   override def clear(): Unit = {
     super.clear()
-    keys.clear()
     begin = 0L
     until = 0L
   }
 
   override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean =
-    if (!hasFrame.holds(keys.slot(current))) {
+    if (!keys.holds(current)) {
       begin = 0L
       until = 0L
       true
@@ -45,8 +44,8 @@ final class BoundsFrame(windows: Array[InOrderWindow], keys: RangeKeys, hasFrame
       while (entered < arrived && !keys.isAbove(entered, current)) enter()
       val isWhole = ended || entered < arrived || keys.isAbove(entered - 1, current)
       if (isWhole) {
-        until = keys.firstAbove(current, entered)
-        begin = keys.firstNotBelow(current, until)
+        until = keys.searchAbove(current, entered)
+        begin = keys.searchNotBelow(current, until)
       }
       isWhole
     }

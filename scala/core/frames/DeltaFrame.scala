@@ -12,12 +12,7 @@ import io.sash.core.elements.InOrderWindow
  * @param attributes the rows' attributes; their lower bound is the current attribute minus delta
  */
 final class DeltaFrame(windows: Array[InOrderWindow], attributes: RangeKeys)
-    extends Frame(windows) {
-
-  override def clear(): Unit = {
-    super.clear()
-    attributes.clear()
-  }
+    extends Frame(windows, attributes) {
 
   override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
     while (entered <= current) {

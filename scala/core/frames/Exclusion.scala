@@ -12,7 +12,7 @@ import io.sash.core.elements.{InOrderWindow, Stretches}
  * @param peers order keys, compared for equality only; null for EXCLUDE CURRENT ROW
  * @param keepsRow whether the row itself stays (TIES)
  */
-final class Exclusion(peers: RangeKeys, keepsRow: Boolean) {
+final class Exclusion(peers: Rows, keepsRow: Boolean) {
 
   /** Rows [from, until) are excluded, where they are in the frame. */
   private[this] var from = 0L

@@ -1,6 +1,11 @@
 package io.sash.core.frames
 
+import java.nio.ByteBuffer
+
+import scala.annotation.unused
+
 import io.sash.core.elements.InOrderWindow
+import io.sash.core.slots.Bytes
 
 /**
  * The rows of each row's window: a frame of SQL (ROWS or RANGE between two bounds), or the rule
@@ -15,14 +20,19 @@ import io.sash.core.elements.InOrderWindow
  *   if (frame.moveTo(0, arrived = 1, ended = false))
  *     column.lower(window.query())
  * }}}
+ * A frame without windows says for a row where its window begins and ends, and its owner moves
+ * the window: a part of a [[JoinedFrame]], or a frame over elements in a store.
+ *
  * A row enters once. In most frames the first row of a window only moves forwards, and a row
  * leaves once. In an [[OwnWidthFrame]] and in a [[BoundsFrame]] the first row may move back. So
  * no row leaves there, and the windows are asked for some of their rows.
  *
  * Invariant: `evicted` <= `entered` <= rows arrived. Rows [evicted, entered) are in the frame;
  * later rows are in open slots.
+ *
+ * @param rows the rows that the frame compares; null if it compares none
  */
-abstract class Frame private[frames] (windows: Array[InOrderWindow]) {
+abstract class Frame private[frames] (windows: Array[InOrderWindow], rows: Rows = null) {
   protected[this] var entered = 0L
   protected[this] var evicted = 0L
 
@@ -36,7 +46,7 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow]) {
   def first: Long = evicted
 
   /** The row before which no later frame begins. */
-  private[frames] def floor: Long = first
+  final def floor: Long = evicted
 
   /** The row after the last row of the frame. */
   final def end: Long = entered
@@ -56,7 +66,44 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow]) {
       windows(i).clear()
       i += 1
     }
+    if (rows != null) rows.clear()
   }
+
+  /**
+   * Whether some rows leave before others. If not, all rows before a row leave when it enters, or
+   * none leaves.
+   */
+  def evicts: Boolean = true
+
+  /** Whether a row may enter later than it arrives. */
+  def lags: Boolean = false
+
+  /** The largest number of rows in the frame, as far as it is known. */
+  def longest: Long = Long.MaxValue
+
+  /**
+   * Whether the frames of row `now` and of later rows would be the same without row `last` and
+   * the rows before it. The two rows are the only ones that are compared.
+   */
+  def isOver(last: Long, now: Long): Boolean = false
+
+  /** Whether the first row may move back from row to row. */
+  private[frames] def movesBack: Boolean = false
+
+  /** Whether later frames depend on more than the rows of this frame: see `write`. */
+  def remembers: Boolean = false
+
+  /** Goes on with the rows [first, end) in the frame, which are those of a frame before. */
+  def resume(first: Long, end: Long): Unit = {
+    entered = end
+    evicted = first
+  }
+
+  /** Writes what the frame remembers beside its rows. */
+  def write(out: Bytes): Unit = ()
+
+  /** Reads what `write` has left, after `resume`. */
+  def read(in: ByteBuffer): Unit = ()
 
   /**
    * Says that the row that arrived last stands for more rows, which lie before all rows that are
@@ -72,6 +119,26 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow]) {
    * @return false if rows that have yet to arrive may belong to the frame
    */
   def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean
+
+  /**
+   * The same for a part of a [[JoinedFrame]], which then asks for the first row (`firstIn`). A
+   * part need not find its first row where another part decides.
+   */
+  private[frames] def moveEnd(current: Long, arrived: Long, ended: Boolean): Boolean =
+    moveTo(current, arrived, ended)
+
+  /**
+   * The first row of the frame of row `current`, to which the end has moved; `from` or `until` if
+   * the first row lies before the one or behind the other. No later call has a smaller `from`.
+   *
+   * @param ofLater whether the first row of all later frames is asked for, too
+   */
+  private[frames] def firstIn(
+      @unused current: Long,
+      from: Long,
+      until: Long,
+      ofLater: Boolean
+  ): Long = if (ofLater && movesBack) from else math.max(from, math.min(first, until))
 
   protected final def enter(): Unit = {
     var i = 0
@@ -92,4 +159,10 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow]) {
     evicted += 1
     evictions += 1
   }
+
+  /** Lets the rows before `position` enter, which have arrived. */
+  protected final def enterTo(position: Long): Unit = while (entered < position) enter()
+
+  /** Lets the rows before `position` leave, which have entered. */
+  protected final def leaveTo(position: Long): Unit = while (evicted < position) leave()
 }

@@ -1,45 +1,80 @@
 package io.sash.core.frames
 
+import java.nio.ByteBuffer
+
 import io.sash.core.elements.InOrderWindow
+import io.sash.core.slots.Bytes
 
 /**
- * The rows from the last gap up to the current row: a session, or the rows since a punctuation.
+ * The rows from the last beginning up to the current row. Which rows are beginnings is the rule
+ * of the subclass; the first row always is one.
  *
  * Paper: ''General Incremental Sliding-Window Aggregation'', section 2.2 (punctuation).
  *
- * @param keys the rows' keys, each with its bounds
- * @param peersStay whether rows of equal keys never have a gap between them
- * @param boundStays if true, a gap lies before a row that is above the upper bound of the row
- *   before it; if false, before a row that is at or above the lower bound of the row before it
- * @param isBounded whether a gap also lies before a row if the window's first row is below the
- *   row's lower bound; only if `boundStays`
+ * @param rows the rows by which beginnings are found
  */
-final class GapFrame(
-    windows: Array[InOrderWindow],
-    keys: RangeKeys,
-    peersStay: Boolean,
-    boundStays: Boolean = false,
-    isBounded: Boolean = false
-) extends Frame(windows) {
+sealed abstract class SinceFrame(windows: Array[InOrderWindow], rows: Rows)
+    extends Frame(windows, rows) {
 
-  override def clear(): Unit = {
-    super.clear()
-    keys.clear()
-  }
+  /** Whether frames begin at this row, which is the next to enter and has one before it. */
+  protected def begins(row: Long): Boolean
 
-  override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
+  /** The first row that `begins` still compares with the next one. */
+  protected def compared: Long = entered - 1
+
+  override final def evicts: Boolean = false
+
+  override final def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
     while (entered <= current) {
-      if (entered > 0 && begins(entered)) while (evicted < entered) leave()
-      enter()
-      keys.forgetBefore(if (isBounded) evicted else entered - 1)
+      if (entered > 0 && begins(entered)) leaveTo(entered)
+      enterTo(entered + 1)
+      rows.forgetBefore(compared)
     }
     true
   }
 
-  private def begins(row: Long): Boolean =
+  // other rows may have left a window of several frames
+  override def write(out: Bytes): Unit = out.putNumber(evicted)
+
+  override def read(in: ByteBuffer): Unit = evicted = Bytes.number(in)
+}
+
+/**
+ * A session: it begins behind a gap, before a row that is above the upper bound of the row before
+ * it. No gap is between rows of equal keys.
+ *
+ * @param isBounded whether a session also begins at a row if the window's first row is below the
+ *   row's lower bound
+ */
+final class GapFrame(windows: Array[InOrderWindow], keys: Rows, isBounded: Boolean = false)
+    extends SinceFrame(windows, keys) {
+
+  override protected def begins(row: Long): Boolean =
     isBehindGap(row) || isBounded && keys.isBelow(evicted, row)
 
   private def isBehindGap(row: Long): Boolean =
-    !(peersStay && keys.arePeers(row - 1, row)) &&
-      (if (boundStays) keys.isAbove(row, row - 1) else !keys.isBelow(row, row - 1))
+    !keys.arePeers(row - 1, row) && keys.isAbove(row, row - 1)
+
+  override protected def compared: Long = if (isBounded) evicted else entered - 1
+
+  override def isOver(last: Long, now: Long): Boolean =
+    !keys.arePeers(last, now) && keys.isAbove(now, last)
+
+  override def remembers: Boolean = isBounded
+
+  override def write(out: Bytes): Unit = {
+    super.write(out)
+    if (isBounded && evicted < entered) keys.write(evicted, out)
+  }
+
+  override def read(in: ByteBuffer): Unit = {
+    super.read(in)
+    if (isBounded && evicted < entered) keys.read(evicted, in)
+  }
+}
+
+/** The rows since a punctuation: a row for which the condition of `rows` holds. */
+final class PunctuationFrame(windows: Array[InOrderWindow], rows: Rows)
+    extends SinceFrame(windows, rows) {
+  override protected def begins(row: Long): Boolean = rows.holds(row)
 }

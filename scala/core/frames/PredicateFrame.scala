@@ -8,22 +8,21 @@ import io.sash.core.elements.InOrderWindow
  * row that has left never comes back. Suppose the condition, where it holds for a window, also
  * holds for each younger part of that window. Then the frame is the longest that meets it.
  *
- * Cost: at most two queries of `bounding` a row, amortised.
+ * Cost: at most two tests of the condition a row, amortised.
  *
  * Paper: ''Constant-Time Sliding Window Framework'', section 3.2.
  *
- * @param bounding the one of `windows` whose aggregate the condition tests
+ * @param condition tested for rows that have entered; there is at least one
  */
 final class PredicateFrame(
     windows: Array[InOrderWindow],
-    bounding: InOrderWindow,
-    condition: Condition
+    condition: BoundingCondition
 ) extends Frame(windows) {
 
   override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
     while (entered <= current) {
-      enter()
-      while (evicted < entered && !condition.holds(bounding.query())) leave()
+      enterTo(entered + 1)
+      while (evicted < entered && !condition.holds(evicted, entered)) leaveTo(evicted + 1)
     }
     true
   }

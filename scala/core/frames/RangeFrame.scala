@@ -3,28 +3,51 @@ package io.sash.core.frames
 import io.sash.core.elements.InOrderWindow
 
 /**
- * RANGE BETWEEN lower AND upper: the rows whose order keys lie between two bounds. Each bound is
- * the current row's key moved by an offset. A row has arrived when its key is in `keys`, too.
+ * RANGE or GROUPS BETWEEN lower AND upper: the rows between the two bounds of the current row. A
+ * row has arrived when it is in `rows`, too.
  */
-final class RangeFrame(windows: Array[InOrderWindow], keys: RangeKeys) extends Frame(windows) {
+final class RangeFrame(windows: Array[InOrderWindow], rows: Rows) extends Frame(windows, rows) {
+  private[this] val isUnboundedBelow = rows.isUnboundedBelow
 
-  override def clear(): Unit = {
-    super.clear()
-    keys.clear()
-  }
+  override def evicts: Boolean = !isUnboundedBelow
+
+  override def lags: Boolean = !rows.isUpToPeers
+
+  override def isOver(last: Long, now: Long): Boolean =
+    evicts && rows.isBelow(last, now) && rows.isAbove(now, last)
 
   /**
    * Takes its steps in the order of Spark's own frames, since only compared bounds are evaluated.
    */
   override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
-    while (entered < arrived && !keys.isAbove(entered, current)) enter()
-    if (entered == arrived && !ended) {
-      false
-    } else {
-      while (evicted < entered && keys.isBelow(evicted, current)) leave()
-      // without a lower bound no row is compared again once it has entered
-      keys.forgetBefore(math.min(if (keys.isUnboundedBelow) entered else evicted, current))
-      true
+    val isWhole = moveEnd(current, arrived, ended)
+    if (isWhole) {
+      leaveTo(rows.firstNotBelow(current, evicted, entered))
+      forgetBefore(evicted, current)
     }
+    isWhole
   }
+
+  private[frames] override def moveEnd(
+      current: Long,
+      arrived: Long,
+      ended: Boolean
+  ): Boolean = {
+    while (entered < arrived && !rows.isAbove(entered, current)) enter()
+    entered < arrived || ended
+  }
+
+  private[frames] override def firstIn(
+      current: Long,
+      from: Long,
+      until: Long,
+      ofLater: Boolean
+  ): Long = {
+    forgetBefore(from, current)
+    rows.firstNotBelow(current, from, until)
+  }
+
+  /** Without a lower bound no row is compared again once it has entered. */
+  private def forgetBefore(row: Long, current: Long): Unit =
+    rows.forgetBefore(math.min(if (isUnboundedBelow) entered else row, current))
 }

@@ -3,8 +3,8 @@ package io.sash.core.frames
 import io.sash.core.slots.Keys
 
 /**
- * The order keys of a [[RangeFrame]] and the two bounds of its current row. The bounds lie in two
- * slots of the ring. Several frames may share one ring.
+ * The rows of a partition by their order keys, with the two bounds of the current row. The bounds
+ * lie in two slots of the ring. Several frames may share one ring.
  *
  * A bound is computed at its first comparison. So a bound that overflows does no harm if no row
  * is compared with it.
@@ -12,15 +12,16 @@ import io.sash.core.slots.Keys
  * @param ring the keys of all rows that have arrived
  * @param user the number of this user of the ring
  */
-final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyBound) {
+final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyBound)
+    extends Rows {
   import RangeKeys._
 
   // the number of a bound's shift, or -1
   private[this] val lowerShift = shiftOf(lower)
   private[this] val upperShift = shiftOf(upper)
-  private[frames] val isUnboundedBelow: Boolean = lower == KeyBound.Unbounded
+  override val isUnboundedBelow: Boolean = lower == KeyBound.Unbounded
   private[this] val isLowerPeers = lower == KeyBound.CurrentRow
-  private[this] val isUpperPeers = upper == KeyBound.CurrentRow
+  override val isUpToPeers: Boolean = upper == KeyBound.CurrentRow
 
   // a key is below if it compares as less than the first, and above if as more than the second
   private[this] val leastWithin = if (isOpen(lower)) 1 else 0
@@ -43,7 +44,7 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyB
   def open(): Int = ring.open()
 
   /** Forgets all keys, for all users of the ring, since another partition begins. */
-  def clear(): Unit = {
+  override def clear(): Unit = {
     ring.clear()
     lowerOf = -1L
     upperOf = -1L
@@ -51,11 +52,9 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyB
     lastBeyond = 1L
   }
 
-  /** Notes that rows before `row` are no longer compared. */
-  private[frames] def forgetBefore(row: Long): Unit = ring.forgetBefore(user, row)
+  override def forgetBefore(row: Long): Unit = ring.forgetBefore(user, row)
 
-  /** Whether `row` lies above the upper bound of row `current`. */
-  def isAbove(row: Long, current: Long): Boolean =
+  override def isAbove(row: Long, current: Long): Boolean =
     if (upperShift >= 0) {
       if (upperOf != current) {
         keys.shift(upperShift, upperBound, slot(current))
@@ -63,11 +62,10 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyB
       }
       keys.compare(slot(row), upperBound) > mostWithin
     } else {
-      isUpperPeers && keys.compare(slot(row), slot(current)) > 0
+      isUpToPeers && keys.compare(slot(row), slot(current)) > 0
     }
 
-  /** Whether `row` lies below the lower bound of row `current`. */
-  def isBelow(row: Long, current: Long): Boolean =
+  override def isBelow(row: Long, current: Long): Boolean =
     if (lowerShift >= 0) {
       if (lowerOf != current) {
         keys.shift(lowerShift, lowerBound, slot(current))
@@ -78,6 +76,12 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyB
       isLowerPeers && keys.compare(slot(row), slot(current)) < 0
     }
 
+  override def firstNotBelow(current: Long, from: Long, until: Long): Long = {
+    var row = from
+    while (row < until && isBelow(row, current)) row += 1
+    row
+  }
+
   /**
    * The first row that does not lie below the lower bound of row `current`, or `until` if all do.
    * The search goes back first as far as the last search went, then in steps that double, and
@@ -85,7 +89,7 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyB
    * longer. The search makes at most 2 log m comparisons, and about log m if the two are alike.
    * The length of the partition does not matter.
    */
-  private[frames] def firstNotBelow(current: Long, until: Long): Long = {
+  override def searchNotBelow(current: Long, until: Long): Long = {
     val first = search(current, until, lastReach, ofUpper = false)
     lastReach = math.max(1L, until - first)
     first
@@ -93,9 +97,9 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyB
 
   /**
    * The first row that lies above the upper bound of row `current`, or `until` if none does. It
-   * searches as [[firstNotBelow]] does.
+   * searches as `searchNotBelow` does.
    */
-  private[frames] def firstAbove(current: Long, until: Long): Long = {
+  private[frames] def searchAbove(current: Long, until: Long): Long = {
     val first = search(current, until, lastBeyond, ofUpper = true)
     lastBeyond = math.max(1L, until - first)
     first
@@ -121,12 +125,16 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyB
   private def isBehind(row: Long, current: Long, ofUpper: Boolean): Boolean =
     if (ofUpper) isAbove(row, current) else !isBelow(row, current)
 
-  /** Whether two rows have equal keys. */
-  private[frames] def arePeers(row: Long, other: Long): Boolean =
+  override def arePeers(row: Long, other: Long): Boolean =
     keys.compare(slot(row), slot(other)) == 0
 
-  /** The slot of a row's key. */
-  private[frames] def slot(row: Long): Int = ring.slot(row)
+  override def holds(row: Long): Boolean = keys.holds(slot(row))
+
+  override def width(row: Long): Long = keys.width(slot(row))
+
+  override def groups(lower: Long, upper: Long): Rows = new GroupRows(this, lower, upper)
+
+  private def slot(row: Long): Int = ring.slot(row)
 
   private def keys: Keys = ring.column
 }

@@ -12,6 +12,13 @@ final class RowsFrame(windows: Array[InOrderWindow], lower: Long, upper: Long)
     extends Frame(windows) {
   private[this] var omitted = 0L
 
+  override def evicts: Boolean = lower != Long.MinValue
+
+  override def lags: Boolean = upper < 0L
+
+  override def longest: Long =
+    if (evicts && upper != Long.MaxValue) math.max(1L, upper - lower + 1) else Long.MaxValue
+
   override def clear(): Unit = {
     super.clear()
     omitted = 0L
@@ -20,12 +27,12 @@ final class RowsFrame(windows: Array[InOrderWindow], lower: Long, upper: Long)
   override def omit(rows: Long): Unit = omitted += rows
 
   override def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
-    val last = if (upper == Long.MaxValue) upper else current + upper
-    while (entered < arrived && entered <= last) enter()
-    if (entered <= last && !ended) {
+    val until = if (upper == Long.MaxValue) upper else current + upper + 1
+    enterTo(math.min(arrived, until))
+    if (entered < until && !ended) {
       false
     } else {
-      while (evicted < entered && evicted < current + lower + omitted) leave()
+      leaveTo(math.min(entered, current + lower + omitted))
       true
     }
   }

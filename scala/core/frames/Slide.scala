@@ -13,6 +13,9 @@ sealed abstract class Slide {
 
   /** Begins another partition. */
   def clear(): Unit
+
+  /** Whether row `now` and later ones would slide alike without row `last` and earlier ones. */
+  def isOver(last: Long, now: Long): Boolean
 }
 
 /** Slides at every row whose number, counted from 1, is a multiple of `every`. */
@@ -20,10 +23,12 @@ final class CountSlide(every: Long) extends Slide {
   override def isAt(current: Long): Boolean = (current + 1) % every == 0
 
   override def clear(): Unit = ()
+
+  override def isOver(last: Long, now: Long): Boolean = false
 }
 
 /** Slides at the first row of each pane. */
-final class PaneSlide(panes: RangeKeys) extends Slide {
+final class PaneSlide(panes: Rows) extends Slide {
   override def isAt(current: Long): Boolean = {
     val isFirst = current == 0 || !panes.arePeers(current - 1, current)
     panes.forgetBefore(current)
@@ -31,4 +36,6 @@ final class PaneSlide(panes: RangeKeys) extends Slide {
   }
 
   override def clear(): Unit = panes.clear()
+
+  override def isOver(last: Long, now: Long): Boolean = !panes.arePeers(last, now)
 }

@@ -11,5 +11,11 @@ trait Keys extends Slots {
    */
   def shift(which: Int, dst: Int, src: Int): Unit
 
+  /** Whether the condition that belongs to the keys holds for a key. */
+  def holds(slot: Int): Boolean = true
+
+  /** The number of rows before it that the row with this key asks for. */
+  def width(slot: Int): Long = -1L
+
   override def grow(slots: Int): Keys
 }

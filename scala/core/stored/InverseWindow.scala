@@ -70,8 +70,7 @@ private[sash] final class InverseWindow(
 
   override def insertTo(position: Long): Unit = backs = math.max(backs, position)
 
-  override def insertUntil(time: Long): Unit =
-    while (backs < tree.end && next.time(backs) <= time) backs += 1
+  override def timeOf(position: Long): Long = next.time(position)
 
   override def query(): Int = {
     select()
@@ -179,14 +178,15 @@ private[sash] final class InverseWindow(
       isForwards || math.abs(from - first) + math.abs(until - end) <= end - first
     }
 
-  override def firstAt(time: Long): Long = tree.firstAt(time, fronts, backs)
+  /** Looks at the oldest elements one by one, in the node that the last call has loaded. */
+  override def firstAt(time: Long, until: Long): Long = {
+    val end = math.min(until, fronts + InverseWindow.Near)
+    var at = fronts
+    while (at < end && first.time(at) < time) at += 1
+    if (at < end) at else tree.firstAt(time, at, until)
+  }
 
   override def evictTo(position: Long): Unit = fronts = math.max(fronts, position)
-
-  override def evictBefore(time: Long, position: Long): Unit = {
-    val end = math.min(backs, position)
-    while (fronts < end && first.time(fronts) < time) fronts += 1
-  }
 
   override def restart(from: Long, until: Long): Unit = {
     fronts = from
@@ -226,4 +226,8 @@ private[sash] final class InverseWindow(
     first.clear()
     next.clear()
   }
+}
+
+private object InverseWindow {
+  private val Near: Long = 32L
 }

@@ -33,6 +33,9 @@ private[sash] final class LevelStack(val entries: Entries, logFanOut: Int) {
   /** The time of the first element from the beginning of the first entry on. */
   def firstTime: Long = entries.times(low)
 
+  /** The time of the first element from the beginning of this entry on. */
+  def timeOf(entry: Long): Long = entries.times((entry & mask).toInt)
+
   /** The last entry whose time is before `time`. The first entry must be one. */
   def lastBefore(time: Long): Long = {
     var i = low

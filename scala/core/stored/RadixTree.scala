@@ -221,6 +221,14 @@ private[sash] final class RadixTree(
         to.times(i) = edge.times(i)
         i += 1
       }
+    } else if (number == readNumbers(level) && (to ne read(level))) {
+      val node = read(level)
+      var i = 0
+      while (i < fanOut) {
+        partials.copy(to.slot(i), node.slot(i))
+        to.times(i) = node.times(i)
+        i += 1
+      }
     } else {
       val bytes = store.get(level, number, 1)(0)
       if (bytes == null && sparse) clearEntries(to, 0, fanOut) else decode(bytes, to)
@@ -248,12 +256,26 @@ private[sash] final class RadixTree(
 
   /** The first held element in [from, until) whose time is at least `time`, else `until`. */
   def firstAt(time: Long, from: Long, until: Long): Long = {
+    // elements before `low` are before `time`, elements from `high` on are not
     var (low, high) = (from, until)
-    while (low < high) {
-      val middle = low + (high - low) / 2
-      if (timeOf(middle) < time) low = middle + 1 else high = middle
+    var level = levels - 1
+    while (level >= 0) {
+      val shift = shiftOf(level)
+      var first = (low + (1L << shift) - 1) >> shift
+      var end = math.min((high + (1L << shift) - 1) >> shift, ends >> shift)
+      while (first < end) {
+        val middle = (first + end) >>> 1
+        if (nodeOf(level, middle).times(index(middle)) < time) {
+          low = (middle << shift) + 1
+          first = middle + 1
+        } else {
+          high = middle << shift
+          end = middle
+        }
+      }
+      level -= 1
     }
-    low
+    high
   }
 
   def write(out: Bytes): Unit = {

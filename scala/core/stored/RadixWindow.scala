@@ -25,9 +25,9 @@ import io.sash.core.slots.Bytes
  *  - (W3) `backSlot` holds the aggregate of [boundary, back), if that is not empty
  *
  * Cost in combines, at height h: insert 1, query 1, amend at most F * h. Evict takes amortised at
- * most 1 + 1 / (F - 1), and at most F * h for each flip besides. An eviction or restart takes at
- * most 2 F * h for any number of elements, an eviction by time at most 3 F * h. In nodes loaded:
- * evict amortised 2 / (F - 1), bulk eviction and restart at most 2 h, by time at most 5 h.
+ * most 1 + 1 / (F - 1), and at most F * h for each flip. Bulk eviction and restart take at most 2
+ * F * h, for any number of elements, and eviction by time one flip more. In nodes loaded: evict
+ * amortised 2 / (F - 1), bulk eviction and restart at most 2 h, eviction by time at most 6 h.
  *
  * Papers: ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section 4
  * (Two-Stacks Lite). Its stack over nodes of a tree is in section 4.2 of ''Constant-Time Sliding
@@ -62,8 +62,7 @@ final class RadixWindow private[sash] (tree: RadixTree, evicting: Boolean) exten
   override def insertTo(position: Long): Unit = while (backs < position)
     insert(tree.element(backs))
 
-  override def insertUntil(time: Long): Unit =
-    while (backs < tree.end && tree.timeOf(backs) <= time) insert(tree.element(backs))
+  override def timeOf(position: Long): Long = tree.timeOf(position)
 
   override def query(): Int =
     if (fronts == backs) {
@@ -100,7 +99,42 @@ final class RadixWindow private[sash] (tree: RadixTree, evicting: Boolean) exten
     sumSlot
   }
 
-  override def firstAt(time: Long): Long = tree.firstAt(time, fronts, backs)
+  override def firstAt(time: Long, until: Long): Long = {
+    requireEvicting()
+    if (fronts < boundary) {
+      val end = math.min(until, endOf(0))
+      var at = fronts
+      while (at < end && stacks(0).timeOf(at) < time) at += 1
+      if (at < end || at == until) at else firstBehind(at, time, until)
+    } else {
+      val at = tree.firstAt(time, fronts, until)
+      if (at == fronts && fronts < backs) flip() // so that the next call has the time in a stack
+      at
+    }
+  }
+
+  /** The same from the end of level 0 on, before which all elements are before `time`. */
+  private def firstBehind(from: Long, time: Long, until: Long): Long = {
+    // the highest level whose first entry is before `time`
+    var level = 0
+    var i = 1
+    while (i < stacks.length) {
+      if (!stacks(i).isEmpty && stacks(i).firstTime < time) level = i
+      i += 1
+    }
+    if (level == 0) firstFrom(from, time, until)
+    else {
+      use(level)
+      val entry = stacks(level).lastBefore(time)
+      val first = tree.position(level, entry) + 1
+      val end = math.min(until, tree.position(level, entry + 1))
+      if (first >= end) end else firstFrom(tree.firstAt(time, first, end), time, until)
+    }
+  }
+
+  /** The same from the boundary on, if `position` is there; else `position`. */
+  private def firstFrom(position: Long, time: Long, until: Long): Long =
+    if (position == boundary) tree.firstAt(time, boundary, until) else position
 
   override def evictTo(position: Long): Unit = {
     requireEvicting()
@@ -108,42 +142,6 @@ final class RadixWindow private[sash] (tree: RadixTree, evicting: Boolean) exten
       if (position < boundary) dropTo(position) else restartAt(position)
     }
   }
-
-  override def evictBefore(time: Long, position: Long): Unit = {
-    requireEvicting()
-    val end = math.min(backs, position)
-    while (fronts < end && timeOfFront(time, end) < time) {
-      // from the highest level with an entry to leave down to the last element to leave
-      var level = 0
-      var i = 1
-      while (i < stacks.length) {
-        if (beginsBefore(i, time, end)) level = i
-        i += 1
-      }
-      use(level)
-      i = 0
-      while (i < level) {
-        stacks(i).clear()
-        i += 1
-      }
-      while (level > 0) {
-        stacks(level).dropTo(lastBefore(level, time, end))
-        expand(level)
-        level -= 1
-      }
-      evictTo(lastBefore(0, time, end) + 1)
-    }
-  }
-
-  /** Whether the first entry of a level begins before both. */
-  private def beginsBefore(level: Int, time: Long, end: Long): Boolean = {
-    val stack = stacks(level)
-    !stack.isEmpty && stack.firstTime < time && tree.position(level, stack.firstEntry) < end
-  }
-
-  /** The last entry of a level that begins before both. */
-  private def lastBefore(level: Int, time: Long, end: Long): Long =
-    math.min(stacks(level).lastBefore(time), entryAt(level, end - 1))
 
   override def restart(from: Long, until: Long): Unit = {
     stacks.foreach(_.clear())
@@ -215,30 +213,6 @@ final class RadixWindow private[sash] (tree: RadixTree, evicting: Boolean) exten
       throw new IllegalStateException("elements of this window leave all at once; see `evicting`")
     }
 
-  /** The time of the front, or of a later element before `end` if that is before `time`, too. */
-  private def timeOfFront(time: Long, end: Long): Long = {
-    if (fronts == boundary) {
-      fronts = startOfFlip(time, end)
-      flip()
-    }
-    stacks(0).firstTime
-  }
-
-  /**
-   * The front from which one flip is enough. A flip from an earlier front would only prepare
-   * elements before `time` for eviction. All stacks are empty.
-   */
-  private def startOfFlip(time: Long, end: Long): Long = {
-    val times = new NodeCursor(tree, stack(0).entries)
-    var position = fronts
-    var next = climb(position, stacking = false)
-    while (next < end && times.time(next) < time) {
-      position = next
-      next = climb(position, stacking = false)
-    }
-    position
-  }
-
   /** Moves the front to a position before the boundary. */
   private def dropTo(position: Long): Unit = {
     var level = 0
@@ -273,7 +247,7 @@ final class RadixWindow private[sash] (tree: RadixTree, evicting: Boolean) exten
 
   /** Makes front stacks of the largest entries that hold the window from its front on. */
   private def flip(): Unit = {
-    boundary = climb(fronts, stacking = true)
+    boundary = climb()
     if (boundary < backs) tree.aggregate(backSlot, boundary, backs)
     var level = stacks.length - 1
     while (level >= 0) {
@@ -283,20 +257,19 @@ final class RadixWindow private[sash] (tree: RadixTree, evicting: Boolean) exten
   }
 
   /**
-   * The end of the largest entries that hold the window from `from` on.
-   *
-   * @param stacking whether they become the front stacks, which are all empty
+   * Makes front stacks, which are all empty, of the largest entries that hold the window from its
+   * front on. Returns the end of these entries.
    */
-  private def climb(from: Long, stacking: Boolean): Long = {
+  private def climb(): Long = {
     var level = 0
-    var position = from
+    var position = fronts
     var climbing = true
     while (climbing) {
       val first = entryAt(level, position)
       val node = first >> tree.logFanOut
       val nodeEnd = (node + 1) << tree.logFanOut
       val end = math.min(nodeEnd, entryAt(level, backs))
-      if (stacking) stack(level).set(node, first, end)
+      stack(level).set(node, first, end)
       position = tree.position(level, end)
       climbing = end == nodeEnd && level + 1 < tree.height &&
         entryAt(level + 1, position) < entryAt(level + 1, backs)

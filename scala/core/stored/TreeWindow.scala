@@ -24,8 +24,8 @@ abstract class TreeWindow private[sash] () {
   /** Inserts the elements before `position`, which have come. */
   def insertTo(position: Long): Unit
 
-  /** Inserts the elements that have come and whose time is at most `time`. */
-  def insertUntil(time: Long): Unit
+  /** The time of an element that has come and is held. */
+  def timeOf(position: Long): Long
 
   /** The slot of the window's aggregate; valid until the next call. */
   def query(): Int
@@ -42,17 +42,21 @@ abstract class TreeWindow private[sash] () {
   /** The slot with the aggregate of the appended elements; valid until the next call. */
   def answer(): Int
 
-  /** The first element of the window whose time is at least `time`; `back` if there is none. */
-  def firstAt(time: Long): Long
+  /**
+   * The first element of the window whose time is at least `time`, if it is before `until`; else
+   * `until`, which is from `front` to `back`. The window holds its elements one by one: see
+   * `StoredWindows.Shape.evicts`.
+   */
+  def firstAt(time: Long, until: Long): Long
+
+  /** The same for all elements of the window. */
+  final def firstAt(time: Long): Long = firstAt(time, back)
 
   /** Evicts the elements before `position`, which is at most `back`. */
   def evictTo(position: Long): Unit
 
   /** Evicts the elements whose time is before `time`. */
-  final def evictBefore(time: Long): Unit = evictBefore(time, Long.MaxValue)
-
-  /** Evicts the elements before `position` whose time is before `time`. */
-  def evictBefore(time: Long, position: Long): Unit
+  final def evictBefore(time: Long): Unit = evictTo(firstAt(time))
 
   /**
    * Makes the window hold exactly the elements [from, until), which have come. If its elements

@@ -1,7 +1,5 @@
 package io.sash.papers.policy
 
-import io.sash.core.frames.Condition
-
 /**
  * A window bounded by its own content. When an element has entered, the oldest elements leave
  * until the condition holds or none is left. Then the window triggers. Suppose the condition,

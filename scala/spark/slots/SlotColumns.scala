@@ -1,7 +1,11 @@
 package io.sash.spark.slots
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.CodeGeneratorWithInterpretedFallback
+import org.apache.spark.sql.catalyst.expressions.{
+  CodeGeneratorWithInterpretedFallback,
+  SpecificInternalRow
+}
+import org.apache.spark.sql.types.LongType
 
 import io.sash.core.slots.{Invertible, Keys, Selective, SlotCodec}
 import io.sash.spark.memory.WindowMemory
@@ -209,7 +213,15 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
   def matches(slot: Int, row: InternalRow): Boolean = undefined("matches")
 
   /** Whether the program's condition on a slot is true. NULL counts as false. */
-  def holds(slot: Int): Boolean = undefined("holds")
+  override def holds(slot: Int): Boolean = undefined("holds")
+
+  private[this] lazy val number = new SpecificInternalRow(Seq(LongType))
+
+  /** The program's only result, a BIGINT. */
+  override final def width(slot: Int): Long = {
+    lower(slot, number)
+    number.getLong(0)
+  }
 
   /** Writes the cells of a slot into `out`, a row of the program's columns. */
   def save(slot: Int, out: InternalRow): Unit

@@ -58,9 +58,8 @@ private[spark] object SplitCalls {
               Option.unless(hasTotals(w, call.monoid))(
                 s"$text has no partial aggregate of fixed size"
               )
-            case _: BoundsSpec | _: DistancesSpec =>
-              Some(s"each label of $text has an end of its own")
-            case _ => Some(s"$text begins where the rows before say")
+            case _: BoundsSpec => Some(s"each label of $text has an end of its own")
+            case _             => Some(s"$text begins where the rows before say")
           }
     }
 

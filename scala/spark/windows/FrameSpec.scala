@@ -8,7 +8,7 @@ import io.sash.core.frames._
 import io.sash.spark.base.ArgumentChecks
 import io.sash.spark.kinds._
 import io.sash.spark.monoids.{Algorithm, Place}
-import io.sash.spark.slots.{SlotColumns, SlotProgram}
+import io.sash.spark.slots.SlotProgram
 
 /**
  * The rows of each row's window: a frame of SQL, or a window kind. Defines the keys that a task
@@ -34,6 +34,26 @@ private[spark] sealed abstract class FrameSpec extends Serializable {
   /** The predicate window whose aggregate bounds the frame, if it is one. */
   def bounding: Option[PredicateWindow] = None
 
+  /**
+   * Whether the frame ends with the last row that ties with the current one. Rows that tie then
+   * have the same answer, unless the frame joins others.
+   */
+  def endsWithPeers: Boolean = movesByPeers
+
+  /**
+   * Whether the frame is the rows between two bounds of the window's order that never move back.
+   */
+  def isRange: Boolean = false
+
+  /** A noun for the row at which windows begin, if the rows before it leave all at once. */
+  def beginning: Option[String] = None
+
+  /** The frame in the description of a state, with the names of its bounds. */
+  def signature(bounds: Seq[PartBounds]): String = bounds.head.text(word)
+
+  /** The word for the frame in the description of a state. */
+  protected def word: String
+
   /** The frames that this one joins, each with keys of its own; the frame itself if it is one. */
   def parts: Seq[FrameSpec] = Seq(this)
 
@@ -51,16 +71,21 @@ private[spark] final case class RowsOfFrame(
 /**
  * The parts that a task has made for a frame.
  *
+ * @param windows the windows that the frame moves; none if its owner moves them
  * @param partKeys the keys of each part; none if a part compares no rows
- * @param bounding the window of the aggregate that bounds the frame, which is also one of
- *   `windows`; or null
+ * @param condition the condition that bounds the frame, if there is one
  */
 private[spark] final case class FrameParts(
     windows: Array[InOrderWindow],
-    partKeys: Seq[Option[RangeKeys]],
-    bounding: InOrderWindow
+    partKeys: Seq[Option[Rows]],
+    condition: Option[BoundingCondition]
 ) {
-  def keys: RangeKeys = partKeys.head.get
+  def keys: Rows = partKeys.head.get
+}
+
+/** The bounds of a part of a frame, as numbers of values that each row has. */
+private[spark] trait PartBounds {
+  def text(word: String): String
 }
 
 private[spark] object Extent {
@@ -104,7 +129,7 @@ private[spark] object FrameSpec {
     case p: PredicateWindow   => PredicateSpec(p)
     case r: OwnRowsWindow     => OwnRowsSpec(r)
     case r: OwnRangeWindow    => OwnRangeSpec(r)
-    case b: BoundsWindow      => if (b.isAtDistances(order)) DistancesSpec(b) else BoundsSpec(b)
+    case b: BoundsWindow      => BoundsSpec(b, rises = b.isAtDistances(order))
     case j: JoinedWindow      => JoinedSpec(j, j.kinds.map(ofKind(_, order)))
     case k: HasSqlFrame       => ofFrame(coerced(k.sqlFrame(order), order))
     case _: WindowModifier =>
@@ -143,6 +168,15 @@ private[spark] final case class RowsSpec(specified: SpecifiedWindowFrame) extend
 
   override def movesByPeers: Boolean = false
 
+  override protected def word: String = {
+    def place(at: Long) = at match {
+      case Long.MinValue => "the first"
+      case 0L            => "the row"
+      case n             => if (n < 0L) s"${-n} before" else s"$n after"
+    }
+    s"rows from ${place(lower)} to ${place(upper)}"
+  }
+
   override def place: Place[Algorithm] = Place.of(specified)
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = None
@@ -167,6 +201,10 @@ private[spark] final case class RangeSpec(specified: SpecifiedWindowFrame) exten
 
   override def place: Place[Algorithm] = Place.of(specified)
 
+  override def isRange: Boolean = true
+
+  override protected def word: String = "range"
+
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = Some(SqlFrameKeys(specified))
 
   override def frame(of: FrameParts): Frame =
@@ -181,6 +219,10 @@ private[spark] final case class SawtoothSpec(kind: SawtoothWindow) extends Frame
   override def movesByPeers: Boolean = true
 
   override def place: Place[Algorithm] = Place.Ring
+
+  override def isRange: Boolean = true
+
+  override protected def word: String = kind.name
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] =
     Some(RangeBounds.sawtooth(rows, kind))
@@ -197,10 +239,17 @@ private[spark] final case class GroupsSpec(kind: GroupsWindow) extends FrameSpec
 
   override def place: Place[Algorithm] = Place.Ring
 
+  override protected def word: String = s"groups from $preceding before to $following after"
+
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = Some(SqlFrameKeys.Peers)
 
   override def frame(of: FrameParts): Frame =
-    new GroupsFrame(of.windows, of.keys, -count(kind.preceding), count(kind.following))
+    new RangeFrame(of.windows, of.keys.groups(-preceding, following))
+
+  /** How many groups before and after the current row's are in the frame. */
+  def preceding: Long = count(kind.preceding)
+
+  def following: Long = count(kind.following)
 
   private def count(e: Expression): Long = e.eval().asInstanceOf[Number].longValue
 }
@@ -213,6 +262,8 @@ private[spark] sealed abstract class SuffixSpec(kind: WindowKind) extends FrameS
 
   override final def movesByPeers: Boolean = false
 
+  override protected final def word: String = kind.name
+
   override def place: Place[Algorithm] = Place.Ring
 }
 
@@ -222,11 +273,16 @@ private[spark] final case class DeltaSpec(kind: DeltaWindow) extends SuffixSpec(
     Some(RangeBounds.back(rows, SortOrder(attribute, Ascending), delta))
   }
 
-  override def frame(of: FrameParts): Frame =
-    new DeltaFrame(of.windows, of.keys)
+  // a stream keeps no attributes of rows, but has a condition on the window's ends
+  override def frame(of: FrameParts): Frame = of.keys match {
+    case keys: RangeKeys => new DeltaFrame(of.windows, keys)
+    case _               => new PredicateFrame(of.windows, of.condition.get)
+  }
 }
 
 private[spark] final case class GapSpec(kind: GapWindow) extends SuffixSpec(kind) {
+  override def beginning: Option[String] = Some("gap")
+
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val order = rows.order.head
     // one type of keys for both extents
@@ -243,30 +299,22 @@ private[spark] final case class GapSpec(kind: GapWindow) extends SuffixSpec(kind
   }
 
   override def frame(of: FrameParts): Frame =
-    new GapFrame(
-      of.windows,
-      of.keys,
-      peersStay = true,
-      boundStays = true,
-      isBounded = kind.longest.nonEmpty
-    )
+    new GapFrame(of.windows, of.keys, isBounded = kind.longest.nonEmpty)
 }
 
 private[spark] final case class PunctuationSpec(kind: PunctuationWindow)
     extends SuffixSpec(kind) {
+  override def beginning: Option[String] = Some("punctuation")
+
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val flag = AttributeReference("punctuation", BooleanType)()
     val program = SlotProgram
       .ofRow(rows.input, Seq(flag), Seq(kind.punctuation))
-      .copy(
-        keyShifts = Seq(Literal.TrueLiteral),
-        keyOrder = Seq(SortOrder(flag, Ascending))
-      )
-    Some(OwnKeys(program, KeyBound.Shifted(0), KeyBound.CurrentRow))
+      .copy(holds = Some(flag))
+    Some(OwnKeys(program, KeyBound.Unbounded, KeyBound.Unbounded))
   }
 
-  override def frame(of: FrameParts): Frame =
-    new GapFrame(of.windows, of.keys, peersStay = false)
+  override def frame(of: FrameParts): Frame = new PunctuationFrame(of.windows, of.keys)
 }
 
 private[spark] final case class OwnRowsSpec(kind: OwnRowsWindow) extends SuffixSpec(kind) {
@@ -283,17 +331,7 @@ private[spark] final case class OwnRowsSpec(kind: OwnRowsWindow) extends SuffixS
     Some(OwnKeys(program, KeyBound.Unbounded, KeyBound.CurrentRow))
   }
 
-  override def frame(of: FrameParts): Frame = {
-    val width = new SpecificInternalRow(Seq(LongType))
-    new OwnRowsFrame(
-      of.windows,
-      of.keys,
-      slot => {
-        of.keys.ring.column.asInstanceOf[SlotColumns].lower(slot, width)
-        width.getLong(0)
-      }
-    )
-  }
+  override def frame(of: FrameParts): Frame = new OwnRowsFrame(of.windows, of.keys)
 }
 
 private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends FrameSpec {
@@ -305,6 +343,8 @@ private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends Frame
 
   override def place: Place[Algorithm] = Place.RingSuffixes
 
+  override protected def word: String = kind.name
+
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val order = rows.order.head
     val (by, width) = Extent.ofNumbers(order.child, kind.preceding)
@@ -312,48 +352,39 @@ private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends Frame
     Some(RangeBounds.ownWidth(rows, of, width))
   }
 
-  override def frame(of: FrameParts): Frame =
-    new OwnRangeFrame(
-      of.windows,
-      of.keys,
-      slot => of.keys.ring.column.asInstanceOf[SlotColumns].holds(slot)
-    )
+  override def frame(of: FrameParts): Frame = new OwnRangeFrame(of.windows, of.keys)
 }
 
-private[spark] final case class BoundsSpec(kind: BoundsWindow) extends FrameSpec {
+/**
+ * @param rises whether the bounds lie at fixed distances from a row's own place, so that none
+ *   moves
+ *   back from row to row
+ */
+private[spark] final case class BoundsSpec(kind: BoundsWindow, rises: Boolean) extends FrameSpec {
   override def text: String = kind.sql
 
   override def isImmediate: Boolean = false
 
   override def movesByPeers: Boolean = true
 
-  override def place: Place[Algorithm] = Place.RingStretches
+  override def place: Place[Algorithm] =
+    if (!rises) Place.RingStretches else if (kind.lower.isEmpty) Place.Growing else Place.Ring
+
+  override def isRange: Boolean = true
+
+  override protected def word: String = kind.name
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] =
-    Some(RangeBounds.between(rows, rows.order.head, kind))
+    Some {
+      if (kind.isAtDistances(rows.order)) RangeBounds.atDistances(rows, rows.order.head, kind)
+      else RangeBounds.between(rows, rows.order.head, kind)
+    }
 
-  override def frame(of: FrameParts): Frame =
-    new BoundsFrame(
-      of.windows,
-      of.keys,
-      slot => of.keys.ring.column.asInstanceOf[SlotColumns].holds(slot)
-    )
-}
-
-/** A range between fixed distances from a row's place in the order, where no bound overflows. */
-private[spark] final case class DistancesSpec(kind: BoundsWindow) extends FrameSpec {
-  override def text: String = kind.sql
-
-  override def isImmediate: Boolean = false
-
-  override def movesByPeers: Boolean = true
-
-  override def place: Place[Algorithm] = if (kind.lower.isEmpty) Place.Growing else Place.Ring
-
-  override def keys(rows: RowsOfFrame): Option[KeysSpec] =
-    Some(RangeBounds.atDistances(rows, rows.order.head, kind))
-
-  override def frame(of: FrameParts): Frame = new RangeFrame(of.windows, of.keys)
+  // on a stream no bound of a row lies before the same bound of an earlier row
+  override def frame(of: FrameParts): Frame = of.keys match {
+    case keys: RangeKeys if !rises => new BoundsFrame(of.windows, keys)
+    case keys                      => new RangeFrame(of.windows, keys)
+  }
 }
 
 private[spark] final case class PredicateSpec(kind: PredicateWindow) extends SuffixSpec(kind) {
@@ -361,12 +392,7 @@ private[spark] final case class PredicateSpec(kind: PredicateWindow) extends Suf
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = None
 
-  override def frame(of: FrameParts): Frame =
-    new PredicateFrame(
-      of.windows,
-      of.bounding,
-      answer => of.bounding.column.asInstanceOf[SlotColumns].holds(answer)
-    )
+  override def frame(of: FrameParts): Frame = new PredicateFrame(of.windows, of.condition.get)
 }
 
 private[spark] final case class JoinedSpec(kind: JoinedWindow, joined: Seq[FrameSpec])
@@ -382,13 +408,26 @@ private[spark] final case class JoinedSpec(kind: JoinedWindow, joined: Seq[Frame
   override def place: Place[Algorithm] =
     if (kind.movesBack) Place.RingStretches else Place.Ring
 
+  override def endsWithPeers: Boolean =
+    if (kind.ofAll) joined.forall(_.endsWithPeers) else joined.exists(_.endsWithPeers)
+
+  override protected def word: String = if (kind.ofAll) "and" else "or"
+
+  override def signature(bounds: Seq[PartBounds]): String =
+    slices(bounds).map { case (part, of) => part.signature(of) }.mkString("(", s" $word ", ")")
+
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = None
 
   override def frame(of: FrameParts): Frame = {
-    val ends = joined.map(_.parts.length).scanLeft(0)(_ + _)
-    val frames = joined.zip(ends.zip(ends.tail)).map { case (part, (from, until)) =>
-      part.frame(FrameParts(Array.empty, of.partKeys.slice(from, until), bounding = null))
+    val frames = slices(of.partKeys).map { case (part, keys) =>
+      part.frame(FrameParts(Array.empty, keys, condition = None))
     }
     new JoinedFrame(of.windows, frames.toArray, kind.ofAll)
+  }
+
+  /** Each joined frame, and the elements of a sequence that belong to its parts. */
+  private def slices[A](ofParts: Seq[A]): Seq[(FrameSpec, Seq[A])] = {
+    val ends = joined.map(_.parts.length).scanLeft(0)(_ + _)
+    joined.zip(ends.zip(ends.tail).map { case (from, until) => ofParts.slice(from, until) })
   }
 }

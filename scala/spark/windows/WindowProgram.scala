@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
 import io.sash.core.elements.InOrderWindow
-import io.sash.core.frames.KeyRing
+import io.sash.core.frames.{KeyRing, BoundingCondition}
 import io.sash.core.shared.SharedWindow
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.monoids.Algorithm
@@ -59,9 +59,12 @@ private[spark] final case class FrameProgram(
     val groups = windows.map(w => new LoweredWindow(stores(w.store), w.range)).toArray
     val bound = bounding.map(stores(_).windows.head)
     val moved = groups.map(_.window) ++ bound
+    val condition = bound.map[BoundingCondition] { window => (_, _) =>
+      window.column.asInstanceOf[SlotColumns].holds(window.query())
+    }
     val ranges = keys.map(_.of(rings))
     new SlidingFrame(
-      shape.frame.frame(FrameParts(moved, ranges.parts, bound.orNull)),
+      shape.frame.frame(FrameParts(moved, ranges.parts, condition)),
       shape.exclude.map(_.exclusion(ranges.peers.orNull)).orNull,
       shape.slide.map(_.slide(ranges.panes.orNull)).orNull,
       groups,

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.types.LongType
 
-import io.sash.core.frames.{KeyBound, CountSlide, Exclusion, PaneSlide, RangeKeys, Slide}
+import io.sash.core.frames.{CountSlide, Exclusion, KeyBound, PaneSlide, Rows, Slide}
 import io.sash.spark.kinds._
 import io.sash.spark.monoids.{Algorithm, Place}
 import io.sash.spark.slots.SlotProgram
@@ -50,7 +50,7 @@ private[spark] final case class ExcludeSpec(window: WindowExclude) {
     Option.when(window.what != WindowExclude.CurrentRow)(SqlFrameKeys.Peers)
 
   /** @param peers the keys that tell peers apart, or null */
-  def exclusion(peers: RangeKeys): Exclusion =
+  def exclusion(peers: Rows): Exclusion =
     new Exclusion(peers, keepsRow = window.what == WindowExclude.Ties)
 }
 
@@ -63,11 +63,16 @@ private[spark] final case class SlideSpec(window: WindowSlide) {
     val program = SlotProgram
       .ofRow(rows.input, Seq(pane), Seq(number))
       .copy(keyOrder = Seq(SortOrder(pane, Ascending)))
-    OwnKeys(program, KeyBound.CurrentRow, KeyBound.CurrentRow)
+    OwnKeys(program, KeyBound.Unbounded, KeyBound.Unbounded)
   }
 
   /** @param panes the keys that tell panes apart, or null */
-  def slide(panes: RangeKeys): Slide =
-    if (window.countsRows) new CountSlide(window.every.eval().asInstanceOf[Number].longValue)
-    else new PaneSlide(panes)
+  def slide(panes: Rows): Slide =
+    if (window.countsRows) new CountSlide(everyRows) else new PaneSlide(panes)
+
+  /** The slide in the description of a state. */
+  def signature(panes: Option[PartBounds]): String =
+    panes.fold(s"at each row of $everyRows")(_.text("at each pane"))
+
+  private def everyRows: Long = window.every.eval().asInstanceOf[Number].longValue
 }

@@ -53,7 +53,7 @@ private[streams] final class StateFile(operator: Path, hadoop: Configuration) {
 private object StateFile {
 
   /** The version of the layout of everything that Sash writes into its state. */
-  private val LayoutNumber: Int = 11
+  private val LayoutNumber: Int = 12
 
   private val Versions: String = s"Sash ${SashVersion.Version} on Spark $SPARK_VERSION"
 

@@ -2,16 +2,16 @@ package io.sash.spark.streams.plan
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.LongType
 
+import io.sash.core.frames.KeyBound
 import io.sash.spark.kinds._
 import io.sash.spark.streams.program._
 import io.sash.spark.times._
 import io.sash.spark.windows._
 
 /**
- * Reads the windows of calls as frames of a stream, with the marks, the conditions and the
- * beginnings that these frames ask for by number. Each of them is there once.
+ * Reads the windows of calls as windows of a stream, with the marks and the conditions that these
+ * ask for by number. Each of them is there once.
  *
  * @param time the event time, by which the windows are ordered
  * @param overRows an expression without the columns made for the arguments of aggregates
@@ -26,11 +26,9 @@ private[streams] final class FrameReader(
 
   private val numberedMarks = new Numbered[Expression](_ semanticEquals _)
   private val numberedConditions = new Numbered[StreamCondition](_.signature == _.signature)
-  private val numberedBeginnings = new Numbered[StreamBeginning](_ == _)
 
   def marks: Seq[Expression] = numberedMarks.values
   def conditions: Seq[StreamCondition] = numberedConditions.values
-  def beginnings: Seq[StreamBeginning] = numberedBeginnings.values
 
   /** The rows in the windows of a call. */
   def read(e: WindowExpression): StreamShape = {
@@ -44,84 +42,127 @@ private[streams] final class FrameReader(
           s"window's aggregate; end the frame before its row, or $InBatch"
       )
     }
-    val frame = frameOf(shape.frame)
-    if (frame.leaving.isEmpty) refuseOwnWidth(kindOf(shape.frame))
-    StreamShape(frame, shape.slide.map(s => slideOf(s.window)))
+    check(shape.frame)
+    unboundedIn(shape.frame).foreach(refuseOwnWidth)
+    new StreamShape(
+      shape.frame,
+      shape.frame.parts.map(boundsOf),
+      shape.slide,
+      shape.slide.flatMap(_.keys(rows)).map(boundsOf)
+    )
   }
 
-  private def kindOf(frame: FrameSpec): WindowKind = frame match {
-    case OwnRowsSpec(w)   => w
-    case OwnRangeSpec(w)  => w
-    case JoinedSpec(w, _) => w
-    case _                => throw new IllegalStateException(s"${frame.text} has no own width")
+  private val rows = RowsOfFrame(Nil, Seq(SortOrder(time, Ascending)), conf.sessionLocalTimeZone)
+
+  /** Refuses frames that a stream does not have. */
+  private def check(frame: FrameSpec): Unit = frame match {
+    case RowsSpec(of)      => if (of.upper == UnboundedFollowing) refuseAhead(of.upper)
+    case RangeSpec(of)     => if (of.upper == UnboundedFollowing) refuseAhead(of.upper)
+    case BoundsSpec(of, _) => if (risingBounds(of).isEmpty) refuseBounds(of)
+    case j: JoinedSpec =>
+      j.joined.foreach(check)
+      faultOf(j.parts).foreach(why => refuse(s"${source(j.kind)} $why; $InBatch"))
+    case _ => ()
   }
 
-  private def frameOf(frame: FrameSpec): StreamFrame = frame match {
-    case RowsSpec(SpecifiedWindowFrame(_, lower, upper)) =>
-      StreamRows(rows(lower), rows(upper).getOrElse(0L))
-    case RangeSpec(SpecifiedWindowFrame(_, CurrentRow, CurrentRow)) => StreamPeers
-    case RangeSpec(SpecifiedWindowFrame(_, lower, upper)) =>
-      StreamRange(rangeFrom(lower), range(upper), ConstantInterval.mayLeadAhead(upper))
-    case SawtoothSpec(s) => sawtooth(s)
-    case PunctuationSpec(p) =>
-      val isOne = If(EqualNullSafe(p.punctuation, Literal.TrueLiteral), Literal(1L), Literal(0L))
-      since(StreamPunctuation(markOf(isOne)))
-    case GapSpec(g) =>
-      def bound(extent: Expression, up: Boolean) = markOf(
-        KeyDistance.reach(time, extent, up, strict = true, conf.sessionLocalTimeZone)
+  /** The reason why these parts cannot be joined; None if they can. */
+  private def faultOf(parts: Seq[FrameSpec]): Option[String] = {
+    val bounds = parts.map(boundsOf)
+    def endsElsewhere(part: FrameSpec, of: StreamBounds) = part match {
+      case r: RowsSpec        => r.upper != 0L
+      case groups: GroupsSpec => groups.following > 0L
+      case range              => range.isRange && of.upper != KeyBound.CurrentRow
+    }
+    def measuresTimes(part: FrameSpec) = part.isRange || part.isInstanceOf[OwnRangeSpec]
+    if (bounds.exists(_.condition.nonEmpty))
+      Some("has a part whose rows leave by a condition on its own window")
+    else if (parts.zip(bounds).exists { case (part, of) => endsElsewhere(part, of) })
+      Some("has a part that does not end at the current row")
+    else
+      Option.when(parts.exists(_.isInstanceOf[GroupsSpec]) && parts.exists(measuresTimes))(
+        "counts groups and measures times, and a stream keeps one of both for a window"
       )
-      since(StreamSession(bound(g.gap, up = true), g.longest.map(bound(_, up = false))))
-    case PredicateSpec(p) => StreamPredicate(numberedConditions.numberOf(StreamCondition.of(p)))
-    case DeltaSpec(d) =>
-      StreamPredicate(
-        numberedConditions.numberOf(StreamCondition.of(d, conf.sessionLocalTimeZone))
+  }
+
+  /** The kind of a frame that does not say how far back later frames begin. */
+  private def unboundedIn(frame: FrameSpec): Option[WindowKind] = frame match {
+    case OwnRowsSpec(w)  => Some(w)
+    case OwnRangeSpec(w) => Some(w)
+    case j: JoinedSpec   => Option.when(j.joined.forall(unboundedIn(_).nonEmpty))(j.kind)
+    case _               => None
+  }
+
+  private def boundsOf(part: FrameSpec): StreamBounds = part match {
+    case PredicateSpec(p) => bounded(StreamCondition.of(p))
+    case DeltaSpec(d)     => bounded(StreamCondition.of(d, conf.sessionLocalTimeZone))
+    case _: GroupsSpec    => StreamBounds()
+    case BoundsSpec(w, _) => risingBounds(w).get
+    case _                => part.keys(rows).fold(StreamBounds())(boundsOf)
+  }
+
+  private def bounded(by: StreamCondition): StreamBounds =
+    StreamBounds(condition = Some(numberedConditions.numberOf(by)))
+
+  private def boundsOf(keys: KeysSpec): StreamBounds = keys match {
+    case SqlFrameKeys(frame) =>
+      StreamBounds(
+        lower = boundOf(frame.lower),
+        upper = boundOf(frame.upper),
+        isAhead = ConstantInterval.mayLeadAhead(frame.upper)
       )
-    case GroupsSpec(g) => StreamGroups(constant(g.preceding), constant(g.following))
-    case j: JoinedSpec => joined(j)
-    case OwnRowsSpec(w) =>
-      StreamOwnRows(markOf(Coalesce(Seq(Cast(w.preceding, LongType), Literal(-1L)))))
-    case OwnRangeSpec(w)  => ownRange(w)
-    case BoundsSpec(w)    => rising(w).getOrElse(refuseBounds(w))
-    case DistancesSpec(w) => rising(w).getOrElse(refuseBounds(w))
+    case OwnKeys(slots, lower, upper) =>
+      val values = slots.columns.map(_.exprId).zip(slots.parts.head.lift).toMap
+      def mark(e: Expression) = markOf(e.transform { case a: Attribute =>
+        values.getOrElse(a.exprId, a)
+      })
+      def bound(of: KeyBound) = of match {
+        case KeyBound.Shifted(shift, isOpen) =>
+          KeyBound.Shifted(mark(slots.keyShifts(shift)), isOpen)
+        case other => other
+      }
+      StreamBounds(
+        slots.keyOrder
+          .map(_.child)
+          .filterNot(k => isTime(values(k.references.head.exprId)))
+          .headOption
+          .map(mark),
+        bound(lower),
+        bound(upper),
+        holds = slots.holds.map { condition =>
+          mark(If(EqualNullSafe(condition, Literal.TrueLiteral), Literal(1L), Literal(0L)))
+        },
+        width = slots.parts.head.results.headOption.map { case (_, width) => mark(width) }
+      )
   }
 
-  /** The rows from a row's own time on. A row without a width has no rows. */
-  private def ownRange(w: OwnRangeWindow): StreamFrame = {
-    val zone = conf.sessionLocalTimeZone
-    val first = KeyDistance.reach(time, w.preceding, up = false, strict = false, zone)
-    val none = Literal.create(null, LongType)
-    val from = If(RangeBounds.isWidth(w.preceding), UnixMicros(first), none)
-    StreamOwnRange(markOf(Coalesce(Seq(from, Literal(Long.MaxValue)))))
+  private def isTime(e: Expression): Boolean = e.semanticEquals(time)
+
+  private def boundOf(bound: Expression): KeyBound = bound match {
+    case CurrentRow              => KeyBound.CurrentRow
+    case _: SpecialFrameBoundary => KeyBound.Unbounded
+    case offset =>
+      KeyBound.Shifted(
+        markOf(KeyDistance.shifted(time, Ascending, offset, conf.sessionLocalTimeZone))
+      )
   }
 
-  private def sawtooth(w: SawtoothWindow): StreamFrame = {
-    val zone = conf.sessionLocalTimeZone
-    val cut = RangeBounds.sawtoothBegin(time, Ascending, w.size, w.hop, zone)
-    val first = if (w.hasOpenStart) TimestampPlusMicros(cut, 1L) else cut
-    val last = Option.when(w.hasOpenEnd)(markOf(TimestampPlusMicros(time, -1L)))
-    StreamRange(Some(markOf(first)), last, looksAhead = false)
-  }
-
-  /** A window between two ends that rise with the event time; None if one of them does not. */
-  private def rising(w: BoundsWindow): Option[StreamFrame] = {
+  /** Two ends that rise with the event time; None if one of them does not. */
+  private def risingBounds(w: BoundsWindow): Option[StreamBounds] = {
     val bounds = (w.lower ++ w.upper).map(b => overRows(b.value)).toSeq
     val times = bounds.flatMap(RisingTime.of(_, conf.sessionLocalTimeZone))
-    Option.when(times.length == bounds.length && times.forall(_.base.semanticEquals(time))) {
+    Option.when(times.length == bounds.length && times.forall(t => isTime(t.base))) {
       def mark(bound: OwnBound, inwards: Long) = {
         val end = overRows(bound.value)
         markOf(if (bound.isIncluded) end else TimestampPlusMicros(end, inwards))
       }
-      val isAhead = w.upper.nonEmpty && times.last.most > 0
-      StreamRange(w.lower.map(mark(_, 1L)), w.upper.map(mark(_, -1L)), isAhead)
+      def of(bound: Option[OwnBound], none: KeyBound, inwards: Long) =
+        bound.fold(none)(b => KeyBound.Shifted(mark(b, inwards)))
+      StreamBounds(
+        lower = of(w.lower, KeyBound.Unbounded, 1L),
+        upper = of(w.upper, KeyBound.CurrentRow, -1L),
+        isAhead = w.upper.nonEmpty && times.last.most > 0
+      )
     }
-  }
-
-  private def joined(of: JoinedSpec): StreamFrame = {
-    def refusePart(why: String) = refuse(s"${source(of.kind)} $why; $InBatch")
-    val parts = of.joined.map(frameOf)
-    val frame = if (of.kind.ofAll) StreamAnd(parts) else StreamOr(parts)
-    frame.fault.foreach(refusePart)
-    frame
   }
 
   private def refuseOwnWidth(kind: WindowKind): Nothing = refuse(
@@ -135,39 +176,7 @@ private[streams] final class FrameReader(
       "all rows; ask for a window that is as long as the longest"
   )
 
-  private def constant(e: Expression): Long = e.eval().asInstanceOf[Number].longValue
-
-  private def slideOf(slide: WindowSlide): RowTest =
-    if (slide.countsRows) EachRows(slide.every.eval().asInstanceOf[Number].longValue)
-    else
-      EachPane(
-        markOf(PaneNumber.ofSlide(time, slide.every, conf.sessionLocalTimeZone).get)
-      )
-
-  /** The bound in rows before the current row, negative for rows after it; None if unbounded. */
-  private def rows(bound: Expression): Option[Long] = bound match {
-    case UnboundedPreceding => None
-    case CurrentRow         => Some(0L)
-    case b if b.foldable    => Some(-b.eval().asInstanceOf[Int].toLong)
-    case _                  => refuseAhead(bound)
-  }
-
-  /** The mark of a bound; None if no row that has come lies beyond the bound. */
-  private def range(bound: Expression): Option[Int] = bound match {
-    case UnboundedPreceding | CurrentRow => None
-    case UnboundedFollowing              => refuseAhead(bound)
-    case _ =>
-      Some(markOf(KeyDistance.shifted(time, Ascending, bound, conf.sessionLocalTimeZone)))
-  }
-
-  /** The mark of the frame's first time; None if the frame has no lower bound. */
-  private def rangeFrom(bound: Expression): Option[Int] =
-    if (bound == CurrentRow) Some(markOf(time)) else range(bound)
-
   private def markOf(e: Expression): Int = numberedMarks.numberOf(e)
-
-  private def since(beginning: StreamBeginning): StreamSince =
-    StreamSince(numberedBeginnings.numberOf(beginning), beginning)
 
   private def refuse(why: String): Nothing = throw StreamErrors.unsupported(source, why)
 

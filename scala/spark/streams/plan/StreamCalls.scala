@@ -52,9 +52,7 @@ private[streams] final class StreamCalls(
   }
 
   private val due: Option[Alias] = {
-    val times = windows.map(_.frame).distinct.collect { case StreamRange(_, Some(until), true) =>
-      reader.marks(until)
-    }
+    val times = windows.distinct.flatMap(_.due).map(reader.marks)
     Option.when(times.nonEmpty)(
       Alias(times.reduce((a, b) => Greatest(Seq(a, b))), "due")()
     )
@@ -80,7 +78,6 @@ private[streams] final class StreamCalls(
       trees,
       allWindows,
       reader.marks,
-      reader.beginnings,
       expressions.map(_.dataType),
       answers,
       later,
@@ -107,7 +104,7 @@ private[streams] final class StreamCalls(
   /** Groups the aggregates that the same windows ask for, over the same kind of elements. */
   private def trees(input: Seq[Attribute]): Seq[TreeProgram] = {
     val distinct = aggregates.distinctBy(_.canonicalized)
-    val alike = allWindows.indices.groupBy(w => elementsOf(allWindows(w).frame)).toSeq
+    val alike = allWindows.indices.groupBy(w => elementsOf(allWindows(w))).toSeq
     alike.sortBy(_._2.head).flatMap { case (elements, among) =>
       val asking = distinct
         .map(a => (among.filter(w => answered.contains((a.canonicalized, allWindows(w)))), a))
@@ -128,10 +125,10 @@ private[streams] final class StreamCalls(
     }
   }
 
-  private def elementsOf(frame: StreamFrame): StreamElements = frame match {
-    case StreamPredicate(number) => StreamElements.Bounded(number)
-    case f if f.countsGroups     => StreamElements.ByGroup
-    case _                       => StreamElements.ByTime
+  private def elementsOf(window: StreamShape): StreamElements = window.condition match {
+    case Some(number)                => StreamElements.Bounded(number)
+    case None if window.countsGroups => StreamElements.ByGroup
+    case None                        => StreamElements.ByTime
   }
 
   /**
@@ -274,11 +271,10 @@ private[streams] final class StreamCalls(
 
   /** The rows, groups or times that a row waits for, if windows look ahead. */
   private def later(input: Seq[Attribute]): Option[StreamLater] = {
-    val frames = allWindows.map(_.frame)
-    val rows = frames.map(_.rowsAhead).max
-    val groups = frames.map(_.groupsAhead).max
+    val rows = allWindows.map(_.rowsAhead).max
+    val groups = allWindows.map(_.groupsAhead).max
     val looksAhead = rows > 0 || groups > 0 || due.nonEmpty
-    val whyNot = allWindows.flatMap(w => w.slide.map(_ => "slide") ++ w.frame.whyNotAhead)
+    val whyNot = allWindows.flatMap(_.whyNotAhead)
     if (looksAhead)
       whyNot.headOption.foreach { what =>
         refuse(

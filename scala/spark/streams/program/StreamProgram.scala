@@ -16,7 +16,6 @@ import io.sash.spark.streams.checkpoint.StateSignature
  * @param order the order of a key's rows, the event time first
  * @param windows the windows, which the trees share
  * @param marks the values that frames and slides read in a row, each a BIGINT
- * @param beginnings the rows at which windows begin
  * @param results the types of the answers
  * @param output the columns of an answered row, over its input columns and then its answers
  * @param later the rows, groups or times that a row waits for, if windows look ahead
@@ -36,7 +35,6 @@ private[spark] final case class StreamProgram(
     trees: Seq[TreeProgram],
     windows: Seq[StreamShape],
     marks: Seq[Expression],
-    beginnings: Seq[StreamBeginning],
     results: Seq[DataType],
     output: Seq[Expression],
     later: Option[StreamLater],
@@ -58,17 +56,7 @@ private[spark] final case class StreamProgram(
   })
 
   /** Whether windows count groups of peers. */
-  def countsGroups: Boolean = windows.exists(_.frame.countsGroups)
-
-  /** Whether each peer has a window of its own width, and every such window holds all peers. */
-  def hasOwnPeers: Boolean =
-    windows.exists(w => w.frame.isOfPeers && w.frame.owns.nonEmpty)
-
-  /** The numbers of the beginnings whose rows are joined with others. */
-  lazy val joinedBeginnings: Seq[Int] = {
-    val joined = windows.map(_.frame).collect { case j: StreamJoined => j.leaves }.flatten
-    joined.collect { case since: StreamSince => since.number }.distinct.sorted
-  }
+  def countsGroups: Boolean = windows.exists(_.countsGroups)
 
   /** The same program with another answer mode. */
   def in(mode: AnswerMode): StreamProgram = copy(mode = mode)

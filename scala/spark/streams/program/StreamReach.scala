@@ -13,10 +13,4 @@ private[spark] final case class StreamReach(rows: Long, time: Long) {
 
 private[spark] object StreamReach {
   val Nothing: StreamReach = StreamReach(0L, Long.MaxValue)
-
-  /** The rows that windows of any of the frames may hold; None if one of them does not know. */
-  def of(frames: Seq[StreamFrame], at: StreamMoment): Option[StreamReach] =
-    frames.map(_.reach(at)).foldLeft(Option(Nothing)) { (all, one) =>
-      for (a <- all; o <- one) yield a.or(o)
-    }
 }

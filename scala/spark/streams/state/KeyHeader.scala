@@ -23,18 +23,8 @@ private[streams] final class KeyHeader(program: StreamProgram) {
   /** The time that the watermark has to pass before the last row is answered. */
   var lastDue: Long = KeyHeader.NoTime
 
-  /**
-   * For each beginning of the program the position and the time of the last row that was one.
-   * Only joined windows need the position, and only some beginnings need the time.
-   */
-  val beginPosition: Array[Long] = new Array[Long](program.beginnings.length)
-  val beginTime: Array[Long] = new Array[Long](program.beginnings.length)
-
   private[this] val isLater = program.later.nonEmpty
   private[this] val countsGroups = program.countsGroups
-  private[this] val needingPosition = program.joinedBeginnings
-  private[this] val needingTime =
-    program.beginnings.indices.filter(program.beginnings(_).readsLast)
 
   def isNew: Boolean = lastTime == KeyHeader.NoTime
 
@@ -54,8 +44,6 @@ private[streams] final class KeyHeader(program: StreamProgram) {
       lastDue = in.getLong()
     }
     if (countsGroups) groups = Bytes.number(in)
-    needingPosition.foreach(b => beginPosition(b) = Bytes.number(in))
-    needingTime.foreach(b => beginTime(b) = in.getLong())
   }
 
   def write(out: Bytes): Unit = {
@@ -66,8 +54,6 @@ private[streams] final class KeyHeader(program: StreamProgram) {
       out.putLong(lastDue)
     }
     if (countsGroups) out.putNumber(groups)
-    needingPosition.foreach(b => out.putNumber(beginPosition(b)))
-    needingTime.foreach(b => out.putLong(beginTime(b)))
   }
 }
 

@@ -7,31 +7,38 @@ import scala.collection.IndexedSeq
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import io.sash.core.frames.Condition
 import io.sash.core.slots.Bytes
-import io.sash.core.stored.{StoredWindows, WriteBehind}
+import io.sash.core.stored.{PeerMarks, StoredWindows, TreeFrame, WriteBehind}
 import io.sash.spark.memory.WindowMemory
 import io.sash.spark.slots.{RunningState, SlotColumns}
-import io.sash.spark.streams.program.{CurrentKeyRow, StreamProgram, StreamSince}
+import io.sash.spark.streams.program.StreamProgram
 import io.sash.spark.streams.state.{StreamMetrics, StreamState}
 
-/** The windows of a [[TreeProgram]] for one key at a time. */
+/**
+ * The windows of a [[TreeProgram]] for one key at a time.
+ *
+ * @param peers the current rows of the key
+ */
 private[streams] final class KeyTree(
     program: StreamProgram,
     number: Int,
+    peers: PeerMarks,
     state: StreamState
 ) {
   private[this] val of = program.trees(number)
   private[this] val shapes = of.windows.map(program.windows(_)).toArray
-  private[this] val frames = shapes.map(_.frame)
-  private[this] val hasOwns = frames.map(_.owns.nonEmpty)
-  private[this] val lags = frames.map(program.later.nonEmpty || _.lags)
-  private[this] val beginnings = frames.map {
-    case since: StreamSince => since.number
-    case _                  => KeyTree.NoBeginning
-  }
-  private[this] val movesWithinPeers = frames.map(_.movesWithinPeers)
-  private[this] val countsGroups = frames.head.countsGroups // the same in all frames of a tree
+  private[this] val isOfPeers = shapes.map(_.isOfPeers)
+  private[this] val movesWithinPeers = shapes.map(_.movesWithinPeers)
+  private[this] val countsGroups = shapes.head.countsGroups // the same in all frames of a tree
+  private[this] val frames: Array[TreeFrame] = shapes.indices.map { w =>
+    def window = stored.window(w)
+    new TreeFrame(
+      condition => shapes(w).createFrame(_.rows(peers, window), Some(condition)),
+      program.later.nonEmpty,
+      window,
+      column.holds(window.query())
+    )
+  }.toArray
   private[this] val nodes = new state.Nodes(number)
 
   /** Whether answers are kept beside the slots, for each window. */
@@ -51,16 +58,14 @@ private[streams] final class KeyTree(
     new WriteBehind(nodes, changing = rewrites || program.timeToLive.nonEmpty)
   private[this] val slots =
     SlotColumns(of.slots).accountedBy(WindowMemory.Unlimited, of.slots)
-  private[this] val stored = new StoredWindows(
+  private[this] val stored: StoredWindows = new StoredWindows(
     slots,
     slots.compactCodec,
     behind,
     StreamState.LogFanOut,
-    frames.indices.map(w => StoredWindows.Shape(frames(w).evicts, lags(w), frames(w).longest)),
+    frames.toSeq.map(_.stored),
     Option.when(!of.algorithm.isOverNodes)(StoredWindows.Inverse(of.algorithm.subtracts, select))
   )
-
-  private[this] val condition: Condition = slot => column.holds(slot)
 
   /** Makes the slots work on the answers of a window. */
   private def select(window: Int): Unit = if (isBeside) column.answeredBy(answers(window))
@@ -76,6 +81,7 @@ private[streams] final class KeyTree(
     nodes.of(key)
     rewrites = false
     stored.clear()
+    frames.foreach(_.clear())
     keptBefore = stored.kept
     begin()
   }
@@ -85,6 +91,7 @@ private[streams] final class KeyTree(
     nodes.of(key)
     this.rewrites = rewrites
     stored.read(in)
+    frames.foreach(_.read(in))
     keptBefore = stored.kept
     val found =
       if (keeps) kept.map(_.take(new UUID(in.getLong(), in.getLong()))).orNull else null
@@ -103,15 +110,20 @@ private[streams] final class KeyTree(
   private def begin(): Unit = if (answers == null) kept.foreach(k => answers = k.create())
 
   def write(out: Bytes): Unit = {
-    stored.write(out)
+    writeWindows(out)
     if (keeps) writeStamp(out)
     store()
   }
 
   /** Writes the state as it is now, beside the state before, which stays as it was. */
   def writeBeside(out: Bytes): Unit = {
-    stored.write(out)
+    writeWindows(out)
     behind.putHeld()
+  }
+
+  private def writeWindows(out: Bytes): Unit = {
+    stored.write(out)
+    frames.foreach(_.write(out))
   }
 
   private def store(): Unit = {
@@ -141,33 +153,30 @@ private[streams] final class KeyTree(
     stored.drop()
     val evicted = stored.kept - keptBefore
     stored.clear()
+    frames.foreach(_.clear())
     keptBefore = stored.kept - evicted // counted when the state is written
     answers = null
     begin()
   }
 
   /** Takes in a row that has come, which enters the windows that do not lag. */
-  def takeIn(row: InternalRow, current: CurrentKeyRow): Unit = {
+  def takeIn(row: InternalRow): Unit = {
     val slot = stored.open()
     column.lift(slot, row)
     var w = 0
     while (w < frames.length) {
-      val window = stored.window(w)
-      val beginning = beginnings(w)
-      if (beginning != KeyTree.NoBeginning && current.begins(beginning)) window.evictAll()
-      if (!lags(w)) window.insert(slot)
+      frames(w).come(stored.end, slot)
       w += 1
     }
-    stored.append(if (countsGroups) current.group else current.time)
+    stored.append(if (countsGroups) peers.group else peers.time)
   }
 
   /**
-   * Moves the windows of peers, or all others, to the current row. Writes the answers for the
-   * rows from `first` until `until` into the results, unless the rows are `silent`.
+   * Moves the windows of peers, or all others, to the peers from `first` until `until`. Writes
+   * the answers for these rows into the results, unless the rows are `silent`.
    */
   def answer(
       ofPeers: Boolean,
-      current: CurrentKeyRow,
       rows: IndexedSeq[InternalRow],
       results: Array[InternalRow],
       first: Int,
@@ -176,17 +185,13 @@ private[streams] final class KeyTree(
   ): Unit = {
     var w = 0
     while (w < frames.length) {
-      if (frames(w).isOfPeers == ofPeers) {
-        val window = stored.window(w)
-        if (lags(w)) frames(w).enter(window, current)
+      if (isOfPeers(w) == ofPeers) {
         var slot = 0
         var i = first
         while (i < until) {
           if (i == first || movesWithinPeers(w)) {
-            current.end = current.firstPeer + i + 1
-            if (ofPeers && hasOwns(w)) current.toValues(i)
-            frames(w).leave(window, current, condition)
-            if (!silent) slot = shapes(w).query(window, current)
+            frames(w).moveTo(peers.firstPeer + i, stored.end)
+            if (!silent) slot = frames(w).query()
           }
           if (!silent) {
             if (isOfRow) column.answersFor(rows(i))
@@ -209,7 +214,4 @@ private object KeyTree {
 
   /** In the place of a stamp: no answers are kept. */
   private val NoStamp = new UUID(0L, 0L)
-
-  /** In the place of a beginning's number: a window does not begin at once. */
-  private val NoBeginning = -1
 }

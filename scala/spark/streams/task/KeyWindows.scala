@@ -9,17 +9,18 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
 import io.sash.core.slots.Bytes
-import io.sash.spark.streams.program.{StreamProgram, CurrentKeyRow}
+import io.sash.core.stored.PeerMarks
+import io.sash.spark.streams.program.StreamProgram
 import io.sash.spark.streams.state.{KeyHeader, StreamMetrics, StreamState}
 
 /** The windows of a [[StreamProgram]] for one key at a time, and their answers. */
 private[streams] final class KeyWindows(program: StreamProgram, state: StreamState) {
+  private[this] val current = new PeerMarks(program.marks.length)
   private[this] val trees =
-    program.trees.indices.map(new KeyTree(program, _, state)).toArray
-  private[this] val slides = program.windows.map(_.slide.orNull).toArray
+    program.trees.indices.map(new KeyTree(program, _, current, state)).toArray
+  private[this] val slides =
+    program.windows.map(_.createSlide(_.rows(current, null))).toArray
   private[this] val ordinals = program.windows.indices.map(program.resultsOf(_).toArray).toArray
-  private[this] val beginnings = program.beginnings.toArray
-  private[this] val notesPeers = program.hasOwnPeers
 
   // the time up to which nothing is answered, and whether the current row is at most there
   private[this] val silent =
@@ -33,7 +34,6 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
 
   private[this] val marks = new Marks(program)
   private[this] val known = new KeyHeader(program)
-  private[this] val current = new CurrentKeyRow(program.marks.length, program.beginnings.length)
   private[this] val other = new KeyHeader(program) // for `isIdle` of a key that is not open
   private[this] var key: Array[Byte] = _
   private[this] var begunAnew = 0L // how often, since the key's state was read or written
@@ -55,10 +55,10 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
       known.read(in)
       trees.foreach(_.read(key, in, rewrites))
     }
-    current.isFirst = known.isNew
+    clearSlides()
     if (!known.isNew) {
-      current.time = known.lastTime
-      marks.read(known.lastTime, current.values)
+      current.open(known.lastTime, end)
+      marks.read(known.lastTime, current.of(end - 1))
     }
   }
 
@@ -84,7 +84,6 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   /** Takes in a group of peers, which `answerLater` will answer. */
   def takeUnanswered(peers: IndexedSeq[UnsafeRow]): Unit = {
     begin(peers)
-    current.time = known.lastTime
     peers.foreach(takeIn)
     known.unanswered += peers.length
     if (program.countsGroups) known.unansweredGroups += 1
@@ -95,9 +94,12 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
    * the rows are a whole group of peers.
    */
   def answerLater(peers: IndexedSeq[UnsafeRow]): Unit = {
-    current.firstPeer = trees(0).end - known.unanswered
-    current.lastPeer = current.firstPeer + peers.length
-    current.group = known.groups - known.unansweredGroups + 1
+    current.begin(
+      peers.head.getLong(program.time),
+      end - known.unanswered,
+      peers.length,
+      known.groups - known.unansweredGroups + 1
+    )
     var i = 0
     while (i < peers.length) {
       come(peers(i), i)
@@ -186,9 +188,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
       )
     known.lastTime = time
     known.groups += 1
-    current.firstPeer = trees(0).end
-    current.lastPeer = current.firstPeer + peers.length
-    current.group = known.groups
+    current.begin(time, end, peers.length, known.groups)
   }
 
   /** Whether the key's time to live is over. */
@@ -199,7 +199,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   private def beginAnew(): Unit = {
     trees.foreach(_.beginAnew())
     known.clear()
-    current.isFirst = true
+    clearSlides()
     begunAnew += 1
   }
 
@@ -207,28 +207,13 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   private def come(row: UnsafeRow, peer: Int): Unit = {
     isSilent = row.getLong(program.time) <= silent
     if (peer == results.length) results ++= Array.fill(results.length)(newResult())
-    current.advance()
-    current.time = row.getLong(program.time)
-    current.end = current.firstPeer + peer + 1
-    marks.read(row, current.values)
-    if (notesPeers) current.noteValues(peer)
+    marks.read(row, current.of(current.firstPeer + peer))
   }
 
   private def takeIn(row: UnsafeRow): Unit = {
-    var b = 0
-    while (b < beginnings.length) {
-      current.lastBegin = known.beginTime(b)
-      current.begins(b) = current.isFirst || beginnings(b).isAt(current)
-      if (current.begins(b)) {
-        known.beginPosition(b) = current.end - 1
-        known.beginTime(b) = current.time
-      }
-      current.noteBegin(b, known.beginPosition(b))
-      b += 1
-    }
     var t = 0
     while (t < trees.length) {
-      trees(t).takeIn(row, current)
+      trees(t).takeIn(row)
       t += 1
     }
   }
@@ -237,7 +222,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   private def answerOne(peers: IndexedSeq[UnsafeRow], peer: Int): Unit = {
     var t = 0
     while (t < trees.length) {
-      trees(t).answer(ofPeers = false, current, peers, results, peer, peer + 1, isSilent)
+      trees(t).answer(ofPeers = false, peers, results, peer, peer + 1, isSilent)
       t += 1
     }
   }
@@ -250,7 +235,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     val count = peers.length
     var t = 0
     while (t < trees.length) {
-      trees(t).answer(ofPeers = true, current, peers, results, 0, count, isSilent)
+      trees(t).answer(ofPeers = true, peers, results, 0, count, isSilent)
       trees(t).release()
       t += 1
     }
@@ -263,11 +248,12 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   private def noteSlides(i: Int): Unit = {
     var w = 0
     while (w < slides.length) {
-      if (slides(w) != null) slidesAt(w).set(i, slides(w).isAt(current))
+      if (slides(w) != null) slidesAt(w).set(i, slides(w).isAt(current.firstPeer + i))
       w += 1
     }
-    current.isFirst = false
   }
+
+  private def clearSlides(): Unit = slides.foreach(s => if (s != null) s.clear())
 
   private def dropBetweenSlides(count: Int): Unit = {
     var w = 0

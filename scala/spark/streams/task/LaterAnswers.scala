@@ -28,7 +28,7 @@ private[streams] final class LaterAnswers(
   private[this] val dueAt = due.fold(-1)(_.at)
   private[this] val waitsForRows = program.later.get.waitsForRows
   private[this] val isByPeers =
-    program.countsGroups || program.windows.exists(_.frame.isOfPeers)
+    program.countsGroups || program.windows.exists(_.isOfPeers)
 
   private[this] val pending = new PendingOfKey(state, program.input.length, program.time)
   private[this] val peers = ArrayBuffer.empty[UnsafeRow]

@@ -4,7 +4,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 
-import io.sash.spark.streams.program.{StreamMoment, StreamProgram, StreamReach}
+import io.sash.core.stored.PeerMarks
+import io.sash.spark.streams.program.{StreamProgram, StreamReach}
 import io.sash.spark.times.RisingTime
 
 /** The marks of rows: the values that frames and slides read. */
@@ -43,13 +44,22 @@ private[streams] final class Marks(program: StreamProgram) {
    * @param last the time of the key's last row
    * @param passed the time that the watermark has passed
    */
-  def isIdle(last: Long, passed: Long): Boolean = {
-    def isOver = {
-      val now = moment(passed + 1 - slack)
-      val before = moment(last)
-      program.windows.forall(_.isIdle(before, now))
-    }
-    program.timeToLive.exists(passed - last >= _) || isOver
+  def isIdle(last: Long, passed: Long): Boolean =
+    program.timeToLive.exists(passed - last >= _) || isOver(last, passed + 1 - slack)
+
+  // a key's last row, which is row 0, and the first row to come
+  private[this] val both = new PeerMarks(count)
+  private[this] val frames =
+    program.windows.map(_.createFrame(_.rows(both, null), Some((_, _) => true)))
+  private[this] val slides =
+    program.windows.map(_.createSlide(_.rows(both, null))).filter(_ != null)
+
+  private def isOver(last: Long, now: Long): Boolean = {
+    both.open(last, end = 1L)
+    read(last, both.of(0L))
+    both.begin(now, firstPeer = 1L, count = 1, group = 0L)
+    read(now, both.of(1L))
+    frames.forall(_.isOver(0L, 1L)) && slides.forall(_.isOver(0L, 1L))
   }
 
   /**
@@ -63,20 +73,17 @@ private[streams] final class Marks(program: StreamProgram) {
     .map(time + _)
 
   /** The rows up to a time that windows after it may hold; None if they may hold any. */
-  def reach(until: Long): Option[StreamReach] = {
-    val isByFrames = program.later.isEmpty && program.windows.forall(_.slide.isEmpty)
-    if (isByFrames) StreamReach.of(program.windows.map(_.frame), moment(until + 1 - slack))
-    else None
+  def reach(until: Long): Option[StreamReach] = if (program.later.nonEmpty) None
+  else {
+    val marks = new Array[Long](count)
+    read(until + 1 - slack, marks)
+    program.windows.map(_.reach(marks)).reduce { (some, others) =>
+      for (one <- some; other <- others) yield one.or(other)
+    }
   }
 
   /** Marks of the calendar may fall while the time rises; this is the longest fall. */
   private[this] val slack = program.marks.map(RisingTime.longestFall).maxOption.getOrElse(0L)
-
-  private def moment(time: Long): StreamMoment = {
-    val values = new Array[Long](count)
-    read(time, values)
-    StreamMoment(time, values)
-  }
 }
 
 private object Marks {

@@ -41,7 +41,7 @@ class GroupsFrameSuite extends FrameLaws {
         val windows = new Windows
         val column = new LongKeys(Array.empty)
         val keys = peers(column)
-        val frame = new GroupsFrame(windows.all, keys, lower, upper)
+        val frame = new RangeFrame(windows.all, keys.groups(lower, upper))
         slides(partitions, windows, frame, key => column.lift(keys.open(), key))(
           within(lower, upper)
         )
@@ -54,7 +54,7 @@ class GroupsFrameSuite extends FrameLaws {
     for ((lower, upper) <- Seq((-3L, 3L), (-3L, -1L), (1L, 3L))) {
       val column = new LongKeys(Array.empty)
       val keys = peers(column)
-      val frame = new GroupsFrame(Array.empty, keys, lower, upper)
+      val frame = new RangeFrame(Array.empty, keys.groups(lower, upper))
       var row = 0L
       def slide(rows: Int): Unit = {
         val end = row + rows

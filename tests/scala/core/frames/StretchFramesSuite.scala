@@ -99,7 +99,7 @@ class StretchFramesSuite extends Laws {
   law("rows of own widths") {
     forAll(partitions, what) { (partitions, excluded) =>
       slides(partitions, excluded, ahead = 0)((windows, keys) =>
-        new OwnRowsFrame(windows, keys.ring, keys.width(_).getOrElse(-1L))
+        new OwnRowsFrame(windows, keys.ring)
       ) { (rows, current) =>
         val width = rows(current).width.getOrElse(-1L)
         rows.indices.filter(i => width >= 0 && i <= current && i >= current - width)
@@ -110,7 +110,7 @@ class StretchFramesSuite extends Laws {
   law("ranges of own widths") {
     forAll(partitions, what, Gen.choose(0, 5)) { (partitions, excluded, ahead) =>
       slides(partitions, excluded, ahead)((windows, keys) =>
-        new OwnRangeFrame(windows, keys.ring, keys.width(_).nonEmpty)
+        new OwnRangeFrame(windows, keys.ring)
       ) { (rows, current) =>
         val Row(key, width, _) = rows(current)
         rows.indices.filter(i => width.exists(w => rows(i).key >= key - w && rows(i).key <= key))
@@ -124,7 +124,7 @@ class StretchFramesSuite extends Laws {
         new JoinedFrame(
           windows,
           Array(
-            new OwnRowsFrame(Array.empty, keys.ring, keys.width(_).getOrElse(-1L)),
+            new OwnRowsFrame(Array.empty, keys.ring),
             new RowsFrame(Array.empty, -most.toLong, 0)
           ),
           ofAll = true
@@ -142,7 +142,7 @@ class StretchFramesSuite extends Laws {
       (partitions, lowerOpen, upperOpen, ahead) =>
         def newKeys = new Keys(KeyBound.Shifted(1, upperOpen), lowerOpen)
         slides(partitions, NoRow, ahead, newKeys)((windows, keys) =>
-          new BoundsFrame(windows, keys.ring, keys.width(_).nonEmpty)
+          new BoundsFrame(windows, keys.ring)
         ) { (rows, current) =>
           val row = rows(current)
           rows.indices.filter { i =>
@@ -172,7 +172,7 @@ class StretchFramesSuite extends Laws {
     forAll(partitions, what, bounds, Gen.choose(0, 9)) { (partitions, excluded, bounds, ahead) =>
       val (lower, upper) = bounds
       slides(partitions, excluded, ahead)((windows, keys) =>
-        new GroupsFrame(windows, keys.ring, lower, upper)
+        new RangeFrame(windows, keys.ring.groups(lower, upper))
       ) { (rows, current) =>
         val groups = rows.map(_.key).distinct
         def group(i: Int) = groups.indexOf(rows(i).key)
@@ -231,6 +231,8 @@ object StretchFramesSuite {
           val row = keys(src)
           Row(if (which == 0) row.key - row.width.get else row.key + row.ahead, None, 0L)
         }
+      override def holds(slot: Int): Boolean = keys(slot).width.nonEmpty
+      override def width(slot: Int): Long = keys(slot).width.getOrElse(-1L)
       override def copy(dst: Int, src: Int): Unit = keys(dst) = keys(src)
       override def grow(slots: Int): io.sash.core.slots.Keys = {
         if (slots > keys.length) keys = java.util.Arrays.copyOf(keys, slots)
@@ -245,7 +247,5 @@ object StretchFramesSuite {
       val slot = ring.open() // this may replace the array
       keys(slot) = row
     }
-
-    def width(slot: Int): Option[Long] = keys(slot).width
   }
 }

@@ -3,7 +3,9 @@ package io.sash.core.frames
 import org.scalacheck.Gen
 import org.scalacheck.Prop.{forAll, propBoolean}
 
-import io.sash.core.Element
+import io.sash.core.{Element, Operation, TestColumn}
+import io.sash.core.elements.InOrderWindow
+import io.sash.core.inorder.TwoStacksLite
 
 /** Frames that end at the current row. Keys or content decide where they begin. */
 class SuffixFramesSuite extends FrameLaws {
@@ -40,14 +42,14 @@ class SuffixFramesSuite extends FrameLaws {
       forAll(partitions(anySteps), Gen.choose(0L, 9L), Gen.choose(1L, 4L), Gen.choose(0L, 12L)) {
         (partitions, rows, gap, delta) =>
           val windows = new Windows
-          val gaps = new LongKeys(Array(gap))
-          val gapKeys = backBy(gap, gaps)
+          val gaps = new LongKeys(Array(gap - 1))
+          val gapKeys = sessions(gaps)
           val deltas = new LongKeys(Array(-delta))
           val deltaKeys = backBy(delta, deltas)
           val inner = new JoinedFrame(
             Array.empty,
             Array(
-              new GapFrame(Array.empty, gapKeys, peersStay = false),
+              new GapFrame(Array.empty, gapKeys),
               new DeltaFrame(Array.empty, deltaKeys)
             ),
             !ofAll
@@ -71,6 +73,86 @@ class SuffixFramesSuite extends FrameLaws {
       }
     }
 
+  private sealed trait Part
+  private case class LastRows(rows: Int) extends Part
+  private case class Within(distance: Long) extends Part
+  private case class Joined(parts: Seq[Part], ofAll: Boolean) extends Part
+
+  private def parts(depth: Int): Gen[Part] = {
+    val one = Gen.oneOf(Gen.choose(0, 9).map(LastRows), Gen.choose(0L, 20L).map(Within))
+    if (depth == 0) one
+    else {
+      val several = Gen.choose(2, 3).flatMap(Gen.listOfN(_, parts(depth - 1)))
+      Gen.frequency(
+        1 -> one,
+        2 -> Gen.zip(several, Gen.oneOf(true, false)).map { case (of, ofAll) =>
+          Joined(of, ofAll)
+        }
+      )
+    }
+  }
+
+  /** The first row of a row's frame, and the row after the last. */
+  private def boundsOf(part: Part, keys: Vector[Long], current: Int): (Int, Int) = part match {
+    case LastRows(rows) => (math.max(0, current - rows), current + 1)
+    case Within(distance) =>
+      val first = keys.indexWhere(_ >= keys(current) - distance)
+      (first, keys.lastIndexOf(keys(current)) + 1)
+    case Joined(parts, ofAll) =>
+      val (firsts, ends) = parts.map(boundsOf(_, keys, current)).unzip
+      if (ofAll) (firsts.max, ends.min) else (firsts.min, ends.max)
+  }
+
+  law("JOINED: whichever part decides, however deep") {
+    forAll(partitions(onwards), parts(3)) { (partitions, part) =>
+      var arrivals = Vector.empty[Long => Unit]
+      def frameOf(part: Part, windows: Array[InOrderWindow]): Frame = part match {
+        case LastRows(rows) => new RowsFrame(windows, -rows.toLong, 0L)
+        case Within(distance) =>
+          val column = new LongKeys(Array(-distance))
+          val keys = backBy(distance, column)
+          arrivals :+= ((key: Long) => column.lift(keys.open(), key))
+          new RangeFrame(windows, keys)
+        case Joined(parts, ofAll) =>
+          new JoinedFrame(windows, parts.map(frameOf(_, Array.empty)).toArray, ofAll)
+      }
+      val rows = TestColumn(Operation.Collect)
+      val window = new TwoStacksLite(rows)
+      val frame = frameOf(part, Array(window))
+      partitions.map(_.keys).forall { keys =>
+        frame.clear()
+        var arrived = 0
+        def isWhole(row: Int) =
+          row < arrived && frame.moveTo(row.toLong, arrived.toLong, arrived == keys.length)
+        keys.indices.forall { row =>
+          while (!isWhole(row)) {
+            rows.lift(window.open(), Element(0, arrived))
+            arrivals.foreach(_(keys(arrived)))
+            arrived += 1
+          }
+          val (first, end) = boundsOf(part, keys, row)
+          rows(frame.query(window)) == (first until end).map(Element(0, _)).toVector
+        }
+      }
+    }
+  }
+
+  test("keys that lie before a joined frame give their place to others") {
+    val column = new LongKeys(Array(-3L))
+    val keys = backBy(3L, column)
+    val parts =
+      Array[Frame](new RowsFrame(Array.empty, -6L, 0L), new RangeFrame(Array.empty, keys))
+    for (ofAll <- Seq(true, false)) {
+      val frame = new JoinedFrame(Array.empty, parts, ofAll)
+      frame.clear()
+      (0 until 10000).foreach { row =>
+        column.lift(keys.open(), row.toLong)
+        if (row > 0) assert(frame.moveTo(row - 1L, row + 1L, ended = false))
+      }
+      assert(column.capacity == 18)
+    }
+  }
+
   law("DELTA: the oldest leave while they lie more than delta below the row that enters") {
     forAll(partitions(anySteps), Gen.choose(0L, 12L)) { (partitions, delta) =>
       val windows = new Windows
@@ -91,23 +173,37 @@ class SuffixFramesSuite extends FrameLaws {
     }
   }
 
-  for (peersStay <- Seq(true, false); boundStays <- Seq(true, false))
-    law(s"GAP: a frame begins behind the last gap; peers stay: $peersStay, bound: $boundStays") {
-      forAll(partitions(anySteps), Gen.choose(-2L, 4L)) { (partitions, gap) =>
-        val windows = new Windows
-        val column = new LongKeys(Array(if (boundStays) gap - 1 else gap))
-        val keys =
-          if (boundStays) new RangeKeys(column, KeyBound.CurrentRow, KeyBound.Shifted(0))
-          else backBy(gap, column)
-        val frame = new GapFrame(windows.all, keys, peersStay, boundStays)
-        def isStart(step: Long): Boolean = step >= gap && !(peersStay && step == 0)
-        slides(partitions, windows, frame, key => column.lift(keys.open(), key)) {
-          (keys, current) =>
-            val starts = (1 to current).filter(row => isStart(keys(row) - keys(row - 1)))
-            starts.lastOption.getOrElse(0) to current
-        }
+  private def sessions(column: LongKeys): RangeKeys =
+    new RangeKeys(column, KeyBound.CurrentRow, KeyBound.Shifted(0))
+
+  law("GAP: a frame begins behind the last gap, and peers stay together") {
+    forAll(partitions(anySteps), Gen.choose(-2L, 4L)) { (partitions, gap) =>
+      val windows = new Windows
+      val column = new LongKeys(Array(gap - 1))
+      val keys = sessions(column)
+      val frame = new GapFrame(windows.all, keys)
+      slides(partitions, windows, frame, key => column.lift(keys.open(), key)) {
+        (keys, current) =>
+          val steps = (1 to current).map(row => (row, keys(row) - keys(row - 1)))
+          val starts = steps.collect { case (row, step) if step >= gap && step != 0 => row }
+          starts.lastOption.getOrElse(0) to current
       }
     }
+  }
+
+  law("PUNCTUATION: a frame begins at the last punctuation") {
+    forAll(partitions(anySteps), Gen.choose(-9L, 4L)) { (partitions, least) =>
+      val windows = new Windows
+      val column = new LongKeys(Array.empty, _ >= least)
+      val keys = new RangeKeys(column, KeyBound.Unbounded, KeyBound.Unbounded)
+      val frame = new PunctuationFrame(windows.all, keys)
+      slides(partitions, windows, frame, key => column.lift(keys.open(), key)) {
+        (keys, current) =>
+          val starts = (1 to current).filter(row => keys(row) >= least)
+          starts.lastOption.getOrElse(0) to current
+      }
+    }
+  }
 
   law("GAP: a bounded frame begins anew where its first row is too far back, too") {
     forAll(partitions(onwards), Gen.choose(1L, 6L), Gen.choose(1L, 15L)) {
@@ -115,13 +211,7 @@ class SuffixFramesSuite extends FrameLaws {
         val windows = new Windows
         val column = new LongKeys(Array(gap - 1, 1 - longest))
         val keys = new RangeKeys(column, KeyBound.Shifted(1), KeyBound.Shifted(0))
-        val frame = new GapFrame(
-          windows.all,
-          keys,
-          peersStay = true,
-          boundStays = true,
-          isBounded = true
-        )
+        val frame = new GapFrame(windows.all, keys, isBounded = true)
         slides(partitions, windows, frame, key => column.lift(keys.open(), key)) {
           (keys, current) =>
             val start = (1 to current).foldLeft(0) { (start, row) =>
@@ -136,10 +226,9 @@ class SuffixFramesSuite extends FrameLaws {
   private def predicateFrame(windows: Windows)(condition: Long => Boolean): Frame =
     new PredicateFrame(
       windows.all,
-      windows.sum,
-      answer => {
-        require(windows.sum.size > 0, "nothing is asked of no rows")
-        condition(windows.sumAt(answer))
+      (first, end) => {
+        require(first < end && windows.sum.size == end - first, "nothing is asked of no rows")
+        condition(windows.sumAt(windows.sum.query()))
       }
     )
 
@@ -202,8 +291,8 @@ class SuffixFramesSuite extends FrameLaws {
 
   test("of a window without a gap just the youngest key is kept") {
     val column = new LongKeys(Array(2L))
-    val keys = backBy(2L, column)
-    val frame = new GapFrame(Array.empty, keys, peersStay = true)
+    val keys = sessions(column)
+    val frame = new GapFrame(Array.empty, keys)
     (0 until 10000).foreach { row =>
       column.lift(keys.open(), row.toLong)
       assert(frame.moveTo(row.toLong, row + 1L, ended = false))

@@ -2,7 +2,7 @@ package io.sash.spark.lateral
 
 import scala.util.Try
 
-import io.sash.spark.windows.{BoundsSpec, DistancesSpec, FrameSpec}
+import io.sash.spark.windows.{BoundsSpec, FrameSpec}
 
 /** Ranges of numbers, such as seconds since 1970, at fixed distances from the label's. */
 final class NumberRangesSuite extends LateralSuite {
@@ -25,6 +25,11 @@ final class NumberRangesSuite extends LateralSuite {
 
   private def asked(range: String, aggregates: String = "count(*) AS n, max(e.i) AS m") =
     s"SELECT l.t, f.* FROM l LEFT JOIN LATERAL (SELECT $aggregates FROM e WHERE $range) f"
+
+  private def rises(frame: FrameSpec): Boolean = frame match {
+    case bounds: BoundsSpec => bounds.rises
+    case other              => fail(s"$other has no bounds")
+  }
 
   private def frames(query: String): Seq[FrameSpec] =
     sliding(spark.sql(query)).flatMap(_.calls.map(_.shape.frame))
@@ -52,12 +57,12 @@ final class NumberRangesSuite extends LateralSuite {
         for (range <- ranges) withClue(s"$range\n") {
           checkWindows(asked(range))
           checkWindows(asked(s"e.j = l.j AND $range"))
-          assert(frames(asked(range)).forall(_.isInstanceOf[DistancesSpec]))
+          assert(frames(asked(range)).forall(rises))
         }
         // either end may wrap around alone, or both
         for (range <- between) withClue(s"$range\n") {
           checkWindows(asked(range))
-          assert(frames(asked(range)).forall(_.isInstanceOf[BoundsSpec]))
+          assert(frames(asked(range)).forall(!rises(_)))
         }
       }
     }
@@ -71,7 +76,7 @@ final class NumberRangesSuite extends LateralSuite {
         val query = asked(range)
         val here = query.replace("FROM l ", s"FROM $middle l ")
         checkWindows(here)
-        assert(frames(here).forall(_.isInstanceOf[DistancesSpec]))
+        assert(frames(here).forall(rises))
         val byKey = asked(s"e.j = l.j AND $range")
         def condition(enabled: Boolean) =
           withSash(enabled)(Try(spark.sql(byKey).collect().length).toEither.left.map(errorOf))
@@ -130,7 +135,7 @@ final class NumberRangesSuite extends LateralSuite {
           .createOrReplaceTempView(table)
       val query = asked(s"e.j = l.j AND e.t $sign l.t", "max(e.t) AS m, count(*) AS n")
       checkWindows(query)
-      assert(frames(query).forall(_.isInstanceOf[DistancesSpec]))
+      assert(frames(query).forall(rises))
     }
   }
 }

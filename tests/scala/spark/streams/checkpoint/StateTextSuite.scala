@@ -43,7 +43,7 @@ class StateTextSuite extends StreamSuite {
         "answers: at once"
       ),
       s"$ts RANGE BETWEEN CURRENT ROW AND CURRENT ROW" -> Seq(
-        "windows: peers",
+        "windows: range from the row to the row",
         "answers: at once"
       ),
       s"$ts RANGE INTERVAL 5 SECONDS PRECEDING" -> Seq(
@@ -57,8 +57,8 @@ class StateTextSuite extends StreamSuite {
         "answers: at once"
       ),
       s"$ts RANGE BETWEEN CURRENT ROW AND INTERVAL 5 SECONDS FOLLOWING" -> Seq(
-        "windows: range from bound 0 to bound 1 ahead",
-        "bounds of windows: ts, (ts + 5000000 us)",
+        "windows: range from the row to bound 0 ahead",
+        "bounds of windows: (ts + 5000000 us)",
         "answers: 0 rows and 0 groups later"
       ),
       "PARTITION BY k, count_window(9) ORDER BY ts" -> Seq(
@@ -71,27 +71,27 @@ class StateTextSuite extends StreamSuite {
         "answers: at once"
       ),
       "PARTITION BY k, gap_window(INTERVAL 9 SECONDS) ORDER BY ts" -> Seq(
-        "windows: session until bound 0",
+        "windows: gap_window from the row to bound 0",
         "bounds of windows: (ts + 9000000L)",
         "answers: at once"
       ),
       "PARTITION BY k, gap_window(INTERVAL 1 MONTH) ORDER BY ts" -> Seq(
-        "windows: session until bound 0",
+        "windows: gap_window from the row to bound 0",
         "bounds of windows: (ts + INTERVAL '1' MONTH)",
         "answers: at once"
       ),
       "PARTITION BY k, gap_window(INTERVAL 9 SECONDS, INTERVAL 60 SECONDS) ORDER BY ts" -> Seq(
-        "windows: session until bound 0 from bound 1",
-        "bounds of windows: (ts + 9000000L), (ts - 60000000L)",
+        "windows: gap_window from bound 0 to bound 1",
+        "bounds of windows: (ts - 60000000L), (ts + 9000000L)",
         "answers: at once"
       ),
       "PARTITION BY k, window_and(count_window(3), gap_window(INTERVAL 9 SECONDS)) ORDER BY ts" -> Seq(
-        "windows: (rows from 2 before to the row and session until bound 0)",
+        "windows: (rows from 2 before to the row and gap_window from the row to bound 0)",
         "bounds of windows: (ts + 9000000L)",
         "answers: at once"
       ),
       "PARTITION BY k, punctuation_window(x > 9) ORDER BY ts" -> Seq(
-        "windows: punctuation at bound 0",
+        "windows: punctuation_window at bound 0",
         "bounds of windows: (IF(((x > 9) <=> true), 1L, 0L))",
         "answers: at once"
       ),
@@ -100,12 +100,12 @@ class StateTextSuite extends StreamSuite {
         "answers: 0 rows and 1 groups later"
       ),
       "PARTITION BY k, delta_window(d, 2.5D) ORDER BY ts" -> Seq(
-        "windows: condition 0",
+        "windows: delta_window 0",
         "conditions of windows: delta_window(d, 2.5D)",
         "answers: at once"
       ),
       "PARTITION BY k, predicate_window(sum(x), t -> t < 9) ORDER BY ts" -> Seq(
-        "windows: condition 0",
+        "windows: predicate_window 0",
         "conditions of windows: predicate_window(sum(x), total -> lambdafunction((v0 < 9L), v0))",
         "answers: at once"
       ),

@@ -276,11 +276,11 @@ class StreamChangesSuite extends StreamSuite {
 
   test("a state of another layout names the version that goes on with it") {
     streaming() {
-      val message = refusal(base, windows)(rewriting("layout: 11", "layout: 6"))
+      val message = refusal(base, windows)(rewriting("layout: 12", "layout: 6"))
       inError(
         message,
         "layout: 6",
-        "layout: 11",
+        "layout: 12",
         s"; go on with Sash dev on Spark ${spark.version}, or"
       )
       assert(!message.contains("query as it was"))

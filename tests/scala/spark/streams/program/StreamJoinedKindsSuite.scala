@@ -7,7 +7,6 @@ import org.apache.spark.sql.DataFrame
 import org.scalatest.tags.Slow
 
 import io.sash.spark.StreamSuite
-import io.sash.spark.streams.plan.OfStream
 
 /** Kinds of windows joined by window_and and window_or, on streams as in batch. */
 @Slow
@@ -46,6 +45,23 @@ class StreamJoinedKindsSuite extends StreamSuite {
     }
   }
 
+  test("all peers are in a window of times and of one that is joined of rows or times") {
+    val rows = Seq(0.0, 0.5, 10.0, 10.0, 10.0, 10.5).zipWithIndex.map { case (second, i) =>
+      StreamSuite.at(i.toLong, second)
+    }
+    val query = sql(
+      """SELECT id, count(*) OVER (PARTITION BY k, window_and(time_window('1 minute'),
+        |  window_or(count_window(4), time_window('1 second'))) ORDER BY ts) AS n FROM events""".stripMargin
+    )(_: DataFrame)
+    val counts = query(spark.createDataFrame(rows)).collect().toSeq.sortBy(_.getLong(0))
+    assert(counts.map(_.getLong(1)) == Seq(1, 2, 5, 5, 4, 4))
+    streaming() {
+      checkStream(Seq(rows.take(1), rows.drop(1), Seq(StreamSuite.at(9, 90))), delaySeconds = 1)(
+        query
+      )
+    }
+  }
+
   test("a punctuation among rows of one time is none of the rows before it") {
     val rows = Seq(0.0 -> 1, 0.5 -> 1, 10.0 -> 1, 10.0 -> 7, 10.0 -> 1).zipWithIndex.map {
       case ((second, x), i) => StreamSuite.at(i.toLong, second, x = x)
@@ -61,23 +77,6 @@ class StreamJoinedKindsSuite extends StreamSuite {
         query
       )
     }
-  }
-
-  test("windows that begin at the same rows note them once") {
-    streaming()(inDirectory { at =>
-      val source = new Source("1 second", at)
-      val answers = sql(
-        """SELECT id, sum(x) OVER (PARTITION BY k, gap_window('2 seconds', '4 seconds') ORDER BY ts) AS a,
-          |  sum(x) OVER (PARTITION BY k, window_or(count_window(2), gap_window('2 seconds', '4 seconds'))
-          |    ORDER BY ts) AS b,
-          |  sum(x) OVER (PARTITION BY k, gap_window('2 seconds') ORDER BY ts) AS c FROM events""".stripMargin
-      )(source.frame)
-      val Seq(program) =
-        answers.queryExecution.analyzed.collect { case OfStream(_, p) => p.program }
-      assert(program.windows.length == 3)
-      assert(program.beginnings.length == 2)
-      assert(program.joinedBeginnings == Seq(0))
-    })
   }
 }
 

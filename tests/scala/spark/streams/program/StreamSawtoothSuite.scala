@@ -1,11 +1,10 @@
 package io.sash.spark.streams.program
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal}
-
 import org.scalatest.tags.Slow
 
 import io.sash.spark.StreamSuite
 import io.sash.spark.streams.plan.OfStream
+import io.sash.spark.streams.task.Marks
 
 /** Windows that begin at a multiple of a hop, on streams as in batch. */
 @Slow
@@ -43,17 +42,12 @@ class StreamSawtoothSuite extends StreamSuite {
         s"SELECT id, sum(x) ${over("time_window('10 seconds', hop => '1 minute')")} AS a FROM events"
       )(source.frame)
       val Seq(p) = all.queryExecution.analyzed.collect { case OfStream(_, p) => p.program }
-      val frame = p.windows.head.frame
-      val begin = p.marks.head
-      def moment(second: Long) = {
-        val time = second * 1000000L
-        val mark = begin.transform { case a: Attribute => Literal(time, a.dataType) }
-        StreamMoment(time, Array(mark.eval().asInstanceOf[Long]))
-      }
+      val marks = new Marks(p)
+      def isIdle(last: Long, now: Long) = marks.isIdle(last * 1000000L, now * 1000000L - 1L)
       // a row at 129 still holds the rows from 60 on, and one at 130 does not
-      assert(!frame.isIdle(moment(60), moment(129)))
-      assert(frame.isIdle(moment(59), moment(129)))
-      assert(frame.isIdle(moment(119), moment(130)))
+      assert(!isIdle(60, 129))
+      assert(isIdle(59, 129))
+      assert(isIdle(119, 130))
     })
   }
 }

@@ -1,4 +1,4 @@
-package io.sash.core.frames
+package io.sash.papers.policy
 
 /** A condition on a window, tested on the slot of its aggregate. */
 trait Condition {
