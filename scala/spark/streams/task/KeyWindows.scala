@@ -1,7 +1,6 @@
 package io.sash.spark.streams.task
 
 import java.nio.ByteBuffer
-import java.util.BitSet
 
 import scala.collection.IndexedSeq
 
@@ -18,9 +17,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   private[this] val current = new PeerMarks(program.marks.length)
   private[this] val trees =
     program.trees.indices.map(new KeyTree(program, _, current, state)).toArray
-  private[this] val slides =
-    program.windows.map(_.createSlide(_.rows(current, null))).toArray
-  private[this] val ordinals = program.windows.indices.map(program.resultsOf(_).toArray).toArray
+  private[this] val slides = new StreamSlides(program, current)
 
   // the time up to which nothing is answered, and whether the current row is at most there
   private[this] val silent =
@@ -55,7 +52,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
       known.read(in)
       trees.foreach(_.read(key, in, rewrites))
     }
-    clearSlides()
+    slides.clear()
     if (!known.isNew) {
       current.open(known.lastTime, end)
       marks.read(known.lastTime, current.of(end - 1))
@@ -75,7 +72,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
       come(peers(i), i)
       takeIn(peers(i))
       answerOne(peers, i)
-      noteSlides(i)
+      slides.note(i)
       i += 1
     }
     answerPeers(peers)
@@ -199,7 +196,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   private def beginAnew(): Unit = {
     trees.foreach(_.beginAnew())
     known.clear()
-    clearSlides()
+    slides.clear()
     begunAnew += 1
   }
 
@@ -239,32 +236,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
       trees(t).release()
       t += 1
     }
-    dropBetweenSlides(count)
-  }
-
-  /** For each window, the peers at which it slides. */
-  private[this] val slidesAt = slides.map(_ => new BitSet)
-
-  private def noteSlides(i: Int): Unit = {
-    var w = 0
-    while (w < slides.length) {
-      if (slides(w) != null) slidesAt(w).set(i, slides(w).isAt(current.firstPeer + i))
-      w += 1
-    }
-  }
-
-  private def clearSlides(): Unit = slides.foreach(s => if (s != null) s.clear())
-
-  private def dropBetweenSlides(count: Int): Unit = {
-    var w = 0
-    while (w < slides.length) {
-      var i = 0
-      while (slides(w) != null && i < count) {
-        if (!slidesAt(w).get(i)) ordinals(w).foreach(results(i).setNullAt)
-        i += 1
-      }
-      w += 1
-    }
+    slides.dropBetween(results, count)
   }
 
   private def newResult(): InternalRow = new SpecificInternalRow(program.results)
