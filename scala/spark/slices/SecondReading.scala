@@ -21,9 +21,7 @@ private[slices] object SecondReading extends PredicateHelper {
     case Project(list, child) =>
       val kept = list.filter(asked.contains)
       Project(kept, of(child, AttributeSet.fromAttributeSets(kept.map(_.references))))
-    case Filter(condition, window: Window) if LabelUnion.isOfLabels(condition, window) =>
-      val union = window.child.asInstanceOf[Union]
-      val labels = union.children.head
+    case OfWindow(union, labels) =>
       if (!asked.subsetOf(union.outputSet)) plan
       else {
         val columns = AttributeMap(union.output.zip(labels.output))
@@ -41,6 +39,18 @@ private[slices] object SecondReading extends PredicateHelper {
     case g: Generate if hasAnswers(g.child) && asked.subsetOf(g.child.outputSet) =>
       of(g.child, asked)
     case other => other
+  }
+
+  /** Labels with the answers of a window: its union, and the labels alone. */
+  private object OfWindow {
+    def unapply(plan: LogicalPlan): Option[(Union, LogicalPlan)] = plan match {
+      case Filter(condition, window: Window) =>
+        window.child match {
+          case union: Union => LabelUnion.labelsOf(condition, window).map(union -> _)
+          case _            => None
+        }
+      case _ => None
+    }
   }
 
   private def hasAnswers(plan: LogicalPlan): Boolean = plan.exists(_.isInstanceOf[Window])

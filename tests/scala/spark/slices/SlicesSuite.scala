@@ -244,6 +244,27 @@ final class SlicesSuite extends FileTables {
     }
   }
 
+  test("labels that are a union: the labels of each part keep their events") {
+    val union = "(SELECT id, k, ts, z FROM labels UNION ALL " +
+      "SELECT id + 100, k + 1, ts + 3, q FROM labels WHERE id < 9)"
+    val query = s"SELECT l.*, (SELECT sum(a) FROM events e WHERE ${last("l.k")}) n, " +
+      s"(SELECT max(a) FROM events e WHERE ${last("l.z")}) m FROM $union l"
+    // Spark's optimizer fails over such labels
+    def rows(threshold: String, asked: String) =
+      withSettings(SashConf.LateralSliceThreshold.key -> threshold) {
+        val frame = spark.sql(asked)
+        (sorted(frame.collect().toSeq), told(frame))
+      }
+    for (first <- Seq("sum(a)", "median(a)")) {
+      val asked = query.replace("sum(a)", first)
+      val (expected, _) = rows("-1", asked)
+      val (found, text) = rows("0", asked)
+      assert(found == expected && found.length == 39)
+      assert(isCombined(text) && !text.contains("one by one"), text)
+      assert(text.contains("of no label") == (first != "sum(a)"), text)
+    }
+  }
+
   test("an event's key that is an error where no label asks for it") {
     withSettings(always, "spark.sql.ansi.enabled" -> "true") {
       spark
