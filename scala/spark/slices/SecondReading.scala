@@ -4,8 +4,10 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern._
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.datasources._
+import org.apache.spark.sql.types.DataType
 
 import io.sash.spark.base.Filtered
 import io.sash.spark.windows.Ties
@@ -68,6 +70,7 @@ private[slices] object SecondReading extends PredicateHelper {
     case _: Distinct                                                            => true
     case _: LocalRelation | _: Range | _: OneRowRelation                        => true
     case a: Aggregate =>
+      a.groupingExpressions.forall(e => haveOneForm(e.dataType)) &&
       a.aggregateExpressions.forall(!_.exists {
         case call: AggregateExpression => call.isDistinct || !Ties.isExact(call.aggregateFunction)
         case _                         => false
@@ -81,6 +84,9 @@ private[slices] object SecondReading extends PredicateHelper {
       }
     case _ => false
   }
+
+  /** Whether equal values are identical in a group. If not, any of them stands for it. */
+  private def haveOneForm(dataType: DataType): Boolean = UnsafeRowUtils.isBinaryStable(dataType)
 
   /** Whether an expression is random, a query of its own or code of the user's. */
   private def isOpaque(e: Expression): Boolean =

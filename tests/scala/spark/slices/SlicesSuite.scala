@@ -179,7 +179,9 @@ final class SlicesSuite extends FileTables {
     (labels, why) <- Seq(
       "(SELECT * FROM labels WHERE rand(1) < 0.9)" -> "the labels' Filter may give other rows",
       "(SELECT * FROM labels LIMIT 20)" -> "Limit may give other rows",
-      "(SELECT k, ts, first(q) q FROM labels GROUP BY ALL)" -> "the labels' Aggregate may give"
+      "(SELECT k, ts, first(q) q FROM labels GROUP BY ALL)" -> "the labels' Aggregate may give",
+      "(SELECT CAST(CAST(x AS STRING) AS BIGINT) AS k, ts FROM (SELECT DISTINCT " +
+        "CAST(k AS STRING) COLLATE UTF8_LCASE AS x, ts FROM labels))" -> "the labels' Aggregate"
     )
   ) test(s"labels that are read once: $labels") {
     withSettings(always) {
