@@ -267,6 +267,32 @@ final class SlicesSuite extends FileTables {
     }
   }
 
+  test("more cells that may be NULL than a word has bits") {
+    withSettings(always) {
+      for (whole <- Seq("true", "false"))
+        withSettings("spark.sql.codegen.wholeStage" -> whole) {
+          val many = (1 to 80).map(i => s"max(nullif(b, ${i % 5}) + $i) AS m$i")
+          val text = explained(
+            s"SELECT * FROM labels l, LATERAL (SELECT ${many.mkString(", ")} " +
+              s"FROM events e WHERE ${last("l.k")})"
+          )
+          assert(isCombined(text), text)
+        }
+    }
+  }
+
+  test("rows of more columns than a function of Java has parameters") {
+    val columns = (1 to 85).map(i => s"nullif(a, $i) AS c$i").mkString(", ")
+    withSettings(always, "spark.sql.codegen.fallback" -> "false") {
+      val text = explained(
+        s"SELECT * FROM labels l LEFT JOIN LATERAL (SELECT e.* FROM " +
+          s"(SELECT k, ts, $columns FROM events) e WHERE ${last("l.k")} " +
+          "ORDER BY e.ts DESC LIMIT 1) ON true"
+      )
+      assert(isCombined(text), text)
+    }
+  }
+
   test("an event's key that is an error where no label asks for it") {
     withSettings(always, "spark.sql.ansi.enabled" -> "true") {
       spark
