@@ -1,5 +1,7 @@
 package io.sash.spark.slices
 
+import org.apache.spark.sql.execution.{InputAdapter, SparkPlan, WholeStageCodegenExec}
+
 import io.sash.spark.base.SashConf
 import io.sash.spark.lateral.FileTables
 
@@ -131,15 +133,31 @@ final class SlicesSuite extends FileTables {
     "bitmap_count(bitmap_construct_agg(bitmap_bit_position(b)))"
   )
 
+  /** Whether events are combined in a stage's own code. */
+  private def isSlicedIn(stage: SparkPlan): Boolean = stage match {
+    case _: InputAdapter    => false
+    case _: EventSlicesExec => true
+    case other              => other.children.exists(isSlicedIn)
+  }
+
   test("sketches whose merge is a union are combined, others need all events") {
     for (sketch <- sketches)
       assert(planned(100, 4000000, sketch).startsWith(byExchange), sketch)
     for (other <- Seq("approx_percentile(b, 0.5)", "histogram_numeric(b, 3)"))
       assert(planned(100, 4000000, other) == leftOut, other)
     for (whole <- Seq("true", "false"); sketch <- sketches)
-      withSettings(always, "spark.sql.codegen.wholeStage" -> whole) {
+      withSettings(
+        always,
+        "spark.sql.codegen.wholeStage" -> whole,
+        "spark.sql.codegen.fallback" -> "false"
+      ) {
         val asked = s"SELECT l.*, (SELECT $sketch FROM events e WHERE ${last("l.k")}) n"
-        assert(isCombined(explained(s"$asked FROM labels l")), sketch)
+        val frame = check(spark.sql(s"$asked FROM labels l"))
+        assert(isCombined(told(frame)), sketch)
+        val stages = collect(frame.queryExecution.executedPlan) { case s: WholeStageCodegenExec =>
+          isSlicedIn(s.child)
+        }
+        assert(stages.contains(true) == (whole == "true"), sketch)
       }
   }
 
