@@ -69,6 +69,7 @@ private[slices] final class SliceIterator(
   private[this] val memory = slots.memory
   private[this] val columns = SlotColumns(program).accountedBy(memory, program)
   private[this] val varies = columns.varies
+  private[this] var most = Long.MaxValue // the bytes of values from which partials leave
   columns.resizeTo(1)
 
   private[this] val cells = program.columns.map(_.dataType)
@@ -114,13 +115,24 @@ private[slices] final class SliceIterator(
         columns.lift(0, event)
         columns.combine(slot, slot, 0)
       }
-      if (varies && !memory.turns.during(columns.fits())) leavingEarly(slot) else null
+      if (varies && isOver(event)) leavingEarly(slot) else null
     }
   }
 
-  /** The partial of a slot whose values have no memory. The slot begins anew. */
+  /** Whether the values of slots have more bytes than memory. */
+  private def isOver(event: InternalRow): Boolean =
+    if (most < Long.MaxValue) columns.valueBytes > most
+    else {
+      if (!memory.turns.during(columns.fits())) {
+        slots.fill()
+        columns.lift(0, event) // the others are to have room in slot 0
+        most = columns.valueBytes
+      }
+      false
+    }
+
+  /** The partial of a slot whose values have grown. The slot begins anew. */
   private def leavingEarly(slot: Int): InternalRow = {
-    slots.fill()
     slots.leaveEarly()
     val partial = output(row(slot, slots.timeOf(slot), place.keyOf(slots, slot)))
     columns.identity(slot)

@@ -18,8 +18,8 @@ import io.sash.spark.memory.TaskWindowMemory
  *  - (S1) slot 0 is for events that are alone
  *  - (S2) the slots from 1 to `last` have one slice each, with the time of an event in it
  *  - (S3) an event of no label may be alone; no other event is left out
- *  - (S4) the bytes of slots, and of the values in them, are the task's memory; where there is
- *    none, a slot's partial leaves before its values grow further
+ *  - (S4) the task's memory has the bytes of slots and of the values in them, but for the last
+ *    value. Where there is no more, a slot whose values grow further sends its partial on
  *
  * @param columns the number of the key's columns
  * @param combining none if all events are alone
@@ -87,7 +87,10 @@ private[slices] final class SliceSlots(
     if (values > granted && !isFull) {
       if (memory.turns.during(memory.tryAcquire(values - granted + ValueStep)))
         granted = values + ValueStep
-      else isFull = true
+      else {
+        isFull = true
+        granted = values
+      }
     }
   }
 

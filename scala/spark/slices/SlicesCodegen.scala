@@ -113,12 +113,15 @@ private[slices] final class SlicesCodegen(
          |${assignedNull(i, slot, value)}""".stripMargin
   }
 
-  /** Puts an object into a slot, and counts its bytes in the place of the former one's. */
+  /**
+   * Puts an object into a slot, and counts its bytes in the place of the former one's. The cells
+   * of slot 0 are too few to count.
+   */
   private def stored(i: Int, slot: String, value: String): String = {
     val bytes = s"${ValueBytes.getClass.getName.stripSuffix("$")}.of"
     val counted =
       if (!ValueBytes.vary(cells(i).dataType)) ""
-      else s"$slots.grew($bytes($value) - $bytes(${objects(i)}[$slot]));"
+      else s"if ($slot > 0) $slots.grew($bytes($value) - $bytes(${objects(i)}[$slot]));"
     s"$counted ${objects(i)}[$slot] = $value;"
   }
 
