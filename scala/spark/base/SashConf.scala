@@ -144,8 +144,9 @@ object SashConf {
   val LateralSliceLimit = buildConf("spark.sash.lateral.sliceLimit")
     .doc(flowed("""
       The most bytes of an index of slices, which is broadcast to all executors. It has some 8
-      bytes for each slice and 16 for each key. Where it would be larger, each row of a correlated
-      aggregate is exchanged.
+      bytes for each slice, and from 24 to 48 for each key. A key of several columns, or of
+      another type than INT, BIGINT, DATE and the timestamps, takes the bytes of its row besides.
+      Where the index would be larger, each row of a correlated aggregate is exchanged.
     """))
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)

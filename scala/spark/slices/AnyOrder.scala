@@ -25,8 +25,28 @@ private[slices] object AnyOrder {
       .collect {
         case (c, monoid) if monoid.running.isEmpty && !monoid.grows =>
           val cells = monoid.left.map(a => AttributeReference("cell", a.dataType, a.nullable)())
-          SlicePartial(monoid, monoid.lift, update(c, monoid), cells)
+          SlicePartial(monoid, lift(c, monoid), update(c, monoid), cells)
       }
+
+  /**
+   * The cells of one event. For an imperative aggregate it is an update of the empty partial,
+   * since Spark leaves an operator whose expressions have such an aggregate out of whole-stage
+   * code.
+   */
+  private def lift(call: AggregateExpression, monoid: AggregateMonoid): Seq[Expression] =
+    call.aggregateFunction match {
+      case f: ImperativeAggregate => Seq(updated(call, f, monoid.identity.head))
+      case _                      => monoid.lift
+    }
+
+  private def updated(
+      call: AggregateExpression,
+      f: ImperativeAggregate,
+      cell: Expression
+  ): Expression = {
+    val updated = MergedBuffers.updated(f, cell)
+    call.filter.fold(updated)(condition => If(condition, updated, cell))
+  }
 
   /** The aggregate's own update where it has the cells, else a lift and a combine. */
   private def update(call: AggregateExpression, monoid: AggregateMonoid): Seq[Expression] =
@@ -36,9 +56,7 @@ private[slices] object AnyOrder {
         call.filter.fold(f.updateExpressions) { condition =>
           f.updateExpressions.zip(monoid.left).map { case (u, cell) => If(condition, u, cell) }
         }
-      case f: ImperativeAggregate =>
-        val (cell, updated) = (monoid.left.head, MergedBuffers.updated(f, monoid.left.head))
-        Seq(call.filter.fold(updated)(condition => If(condition, updated, cell)))
+      case f: ImperativeAggregate => Seq(updated(call, f, monoid.left.head))
       case _ =>
         val lifted = AttributeMap(monoid.right.zip(monoid.lift))
         monoid.combine.map(_.transform { case a: Attribute => lifted.getOrElse(a, a) })

@@ -76,17 +76,16 @@ private[spark] final case class EventSlicesExec(
     )
   }
 
+  private def layout: SlotLayout = new SlotLayout(partials.flatMap(_.monoid.left))
+
   private def isNumber: Boolean = SliceIndexBuilder.isNumber(keys.map(_.dataType))
 
-  /** @param keeps see [[SliceSlots.Combining]] */
-  private def factory(keeps: Boolean): SliceSlots.Factory = {
+  /** @param slotBytes the bytes of a slot, if events are combined */
+  private def factory(slotBytes: => Int): SliceSlots.Factory = {
     val bytes = right.executeBroadcast[Array[InternalRow]]()
     count(SliceIndex(bytes.value))
-    val combining = Option.when(combines) {
-      val bytes =
-        if (keeps) new SlotLayout(partials.flatMap(_.monoid.left)).bytes else program.bytesPerSlot
-      SliceSlots.Combining(bytes, keeps, leastEvents, eventsInTask)
-    }
+    val combining =
+      Option.when(combines)(SliceSlots.Combining(slotBytes, leastEvents, eventsInTask))
     new SliceSlots.Factory(bytes, keys.length, combining, counted)
   }
 
@@ -110,7 +109,7 @@ private[spark] final case class EventSlicesExec(
     val timeAt = events.indexWhere(_.exprId == time.exprId)
     val numberAt = if (isNumber) events.indexWhere(_.exprId == keys.head.exprId) else -1
     val slots = Option.when(combines)(program)
-    val made = factory(keeps = false)
+    val made = factory(program.bytesPerSlot)
     left.execute().mapPartitions { rows =>
       val place =
         if (numberAt >= 0) new NumberedPlace(numberAt, timeAt)
@@ -128,6 +127,10 @@ private[spark] final case class EventSlicesExec(
   // doConsume evaluates columns where it needs them
   override def usedInputs: AttributeSet = AttributeSet.empty
 
+  /** Without, events are combined in slots of generated code that has no such bound. */
+  override def supportCodegen: Boolean =
+    partials.forall(SlicesCodegen.hasShortParameters(_, left.output))
+
   override def needCopyResult: Boolean = left.asInstanceOf[CodegenSupport].needCopyResult
 
   @transient private[this] var slotsTerm: String = _
@@ -138,7 +141,7 @@ private[spark] final case class EventSlicesExec(
     if (isNumber) KeyNumberSource else new KeyRowSource(keys.map(_.dataType))
 
   override protected def doProduce(ctx: CodegenContext): String = {
-    val made = ctx.addReferenceObj("factory", factory(keeps = true))
+    val made = ctx.addReferenceObj("factory", factory(layout.bytes))
     slotsTerm = ctx.addMutableState(
       classOf[SliceSlots].getName,
       "slots",
@@ -169,12 +172,16 @@ private[spark] final case class EventSlicesExec(
        |}
        |int $slot;
        |while (($slot = $slotsTerm.next()) > 0) {
-       |  $emit($slot, $slotsTerm.timeOf($slot), ${keyCode.ofSlot(slotsTerm, slot)});
+       |  ${emitted(slot)}
        |  if (shouldStop()) return;
        |}
        |$slotsTerm.close();
        |""".stripMargin
   }
+
+  /** A call of `emit` for a slot that is not 0. */
+  private def emitted(slot: String): String =
+    s"$emit($slot, $slotsTerm.timeOf($slot), ${keyCode.ofSlot(slotsTerm, slot)});"
 
   /** A function that gives the partial of a slot to the operator above. */
   private def emitFunction(ctx: CodegenContext): String = {
@@ -231,11 +238,21 @@ private[spark] final case class EventSlicesExec(
   /** Code that combines an event with its slot. */
   private def consumeCombined(input: Seq[ExprCode], slot: String, place: String): String = {
     val read = AttributeSet.fromAttributeSets(partials.map(_.references))
+    val early =
+      if (!layout.varies) ""
+      else
+        s"""
+           |else if ($slotsTerm.isOver()) {
+           |  $slotsTerm.leaveEarly();
+           |  ${emitted(slot)}
+           |  ${slotsCode.begin}($slot);
+           |}""".stripMargin
     s"""
        |if ($slotsTerm.begins()) ${slotsCode.begin}($slot);
        |${evaluateRequiredVariables(left.output, input, read)}
        |${slotsCode.combine(slot, input)}
        |if ($slot == 0) $emit(0, $place);
+       |$early
        |""".stripMargin
   }
 

@@ -18,19 +18,22 @@ import io.sash.spark.times.KeyDistance
  * correlated subqueries plan it and Spark's optimizer leaves it.
  *
  * @param source the column that has the number of a row's source
- * @param labels the union's first child
+ * @param labels the union's first children: several if the labels are a union themselves
  * @param events the other children, each with its number. Several may have one number
  */
 private[slices] final case class LabelUnion(
     window: Window,
     union: Union,
     source: Attribute,
-    labels: LogicalPlan,
+    labels: Seq[LogicalPlan],
     events: Seq[(Int, LogicalPlan)],
     keys: Seq[Attribute],
     time: Attribute,
     calls: Seq[LabelCall]
 ) {
+
+  /** All labels. */
+  val allLabels: LogicalPlan = LabelUnion.together(labels)
 
   /** An expression over the union's columns, over the columns of a child. */
   def over[E <: Expression](child: LogicalPlan, e: E): E = {
@@ -59,14 +62,27 @@ private[slices] final case class LabelCall(
 private[slices] object LabelUnion extends PredicateHelper {
   private val OfLabel = -1
 
-  /** Whether a plan answers labels, and the labels are the union's first child. */
-  def isOfLabels(condition: Expression, window: Window): Boolean = window.child match {
+  /** The labels of a window over a union, if a condition above it asks for them. */
+  def labelsOf(condition: Expression, window: Window): Option[LogicalPlan] = window.child match {
     case union: Union =>
-      sourceIn(condition, union).exists { a =>
-        val at = union.output.indexWhere(_.semanticEquals(a))
-        sourceOf(union.children.head, union.children.head.output(at)).contains(OfLabel)
+      sourceIn(condition, union).flatMap { source =>
+        val numbers = numbersOf(union, source)
+        val labels = union.children.zip(numbers).collect { case (c, Some(OfLabel)) => c }
+        Option.unless(numbers.contains(None) || labels.isEmpty)(together(labels))
       }
-    case _ => false
+    case _ => None
+  }
+
+  /** The rows of some children of a union, in the order of its columns. */
+  private def together(children: Seq[LogicalPlan]): LogicalPlan = children match {
+    case Seq(one) => one
+    case several  => Union(several)
+  }
+
+  /** The number of each child's rows, where it is known. */
+  private def numbersOf(union: Union, source: Attribute): Seq[Option[Int]] = {
+    val at = union.output.indexWhere(_.semanticEquals(source))
+    union.children.map(c => sourceOf(c, c.output(at)))
   }
 
   /** The column of the source, where a condition asks for labels. */
@@ -99,13 +115,14 @@ private[slices] object LabelUnion extends PredicateHelper {
       union: Union,
       source: Attribute
   ): Either[String, LabelUnion] = {
-    val at = union.output.indexWhere(_.semanticEquals(source))
-    val numbers = union.children.map(c => sourceOf(c, c.output(at)))
+    val numbers = numbersOf(union, source)
+    val (ofLabels, ofEvents) = numbers.span(_.contains(OfLabel))
     val keys = window.partitionSpec.collect { case a: Attribute => a }
     val times = window.orderSpec.collect { case SortOrder(a: Attribute, Ascending, _, _) => a }
     val calls = window.windowExpressions.map(callOf(_, source))
     lazy val refusedKey = keys.find(k => !isKey(k.dataType))
-    if (numbers.contains(None) || calls.contains(None) || numbers.count(_.contains(OfLabel)) != 1)
+    if (numbers.contains(None) || calls.contains(None)) Left(Changed)
+    else if (ofLabels.isEmpty || ofEvents.isEmpty || ofEvents.contains(Some(OfLabel)))
       Left(Changed)
     else if (keys.length < window.partitionSpec.length || times.length != 1) Left(Changed)
     else if (!isTime(times.head.dataType))
@@ -118,8 +135,8 @@ private[slices] object LabelUnion extends PredicateHelper {
           window,
           union,
           source,
-          union.children.head,
-          numbers.tail.flatten.zip(union.children.tail),
+          union.children.take(ofLabels.length),
+          ofEvents.flatten.zip(union.children.drop(ofLabels.length)),
           keys,
           times.head,
           calls.flatten
@@ -137,8 +154,9 @@ private[slices] object LabelUnion extends PredicateHelper {
       val at = local.output.indexWhere(_.exprId == column.exprId)
       val numbers = local.data.map(_.getInt(at)).distinct
       Option.when(numbers.length == 1)(numbers.head)
-    case u: UnaryNode if u.child.outputSet.contains(column) => sourceOf(u.child, column)
-    case _                                                  => None
+    case u: UnaryNode if u.child.outputSet.contains(column)  => sourceOf(u.child, column)
+    case s: EventSlices if s.left.outputSet.contains(column) => sourceOf(s.left, column)
+    case _                                                   => None
   }
 
   private def sourceOf(
@@ -214,7 +232,7 @@ private[slices] object LabelTimes {
 
   /** The times, or the reason why they are not known. */
   def of(union: LabelUnion, call: LabelCall, zone: String): Option[LabelTimes] = {
-    val position = union.over(union.labels, union.time: Expression)
+    val position = union.over(union.allLabels, union.time: Expression)
     val frame = call.expression.windowSpec.frameSpecification
     (call.sliding.windows, frame) match {
       case (Seq(), SpecifiedWindowFrame(RangeFrame, lower, upper)) =>
@@ -223,7 +241,7 @@ private[slices] object LabelTimes {
           (last, checkLast) <- offset(position, upper, zone)
         } yield LabelTimes(first, last, (checkFirst ++ checkLast).reduceOption(And))
       case (Seq(BoundsWindow(lower, upper)), _) =>
-        def value(of: OwnBound) = union.over(union.labels, of.value)
+        def value(of: OwnBound) = union.over(union.allLabels, of.value)
         Some(
           LabelTimes(
             lower.fold[Expression](Literal(Long.MinValue))(b => end(value(b), b, 1L)),

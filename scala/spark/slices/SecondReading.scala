@@ -4,8 +4,10 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern._
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.datasources._
+import org.apache.spark.sql.types.DataType
 
 import io.sash.spark.base.Filtered
 import io.sash.spark.windows.Ties
@@ -21,9 +23,7 @@ private[slices] object SecondReading extends PredicateHelper {
     case Project(list, child) =>
       val kept = list.filter(asked.contains)
       Project(kept, of(child, AttributeSet.fromAttributeSets(kept.map(_.references))))
-    case Filter(condition, window: Window) if LabelUnion.isOfLabels(condition, window) =>
-      val union = window.child.asInstanceOf[Union]
-      val labels = union.children.head
+    case OfWindow(union, labels) =>
       if (!asked.subsetOf(union.outputSet)) plan
       else {
         val columns = AttributeMap(union.output.zip(labels.output))
@@ -43,6 +43,18 @@ private[slices] object SecondReading extends PredicateHelper {
     case other => other
   }
 
+  /** Labels with the answers of a window: its union, and the labels alone. */
+  private object OfWindow {
+    def unapply(plan: LogicalPlan): Option[(Union, LogicalPlan)] = plan match {
+      case Filter(condition, window: Window) =>
+        window.child match {
+          case union: Union => LabelUnion.labelsOf(condition, window).map(union -> _)
+          case _            => None
+        }
+      case _ => None
+    }
+  }
+
   private def hasAnswers(plan: LogicalPlan): Boolean = plan.exists(_.isInstanceOf[Window])
 
   /** The reason why a plan may have other rows when it is read again, if so. */
@@ -58,6 +70,7 @@ private[slices] object SecondReading extends PredicateHelper {
     case _: Distinct                                                            => true
     case _: LocalRelation | _: Range | _: OneRowRelation                        => true
     case a: Aggregate =>
+      a.groupingExpressions.forall(e => haveOneForm(e.dataType)) &&
       a.aggregateExpressions.forall(!_.exists {
         case call: AggregateExpression => call.isDistinct || !Ties.isExact(call.aggregateFunction)
         case _                         => false
@@ -71,6 +84,9 @@ private[slices] object SecondReading extends PredicateHelper {
       }
     case _ => false
   }
+
+  /** Whether equal values are identical in a group. If not, any of them stands for it. */
+  private def haveOneForm(dataType: DataType): Boolean = UnsafeRowUtils.isBinaryStable(dataType)
 
   /** Whether an expression is random, a query of its own or code of the user's. */
   private def isOpaque(e: Expression): Boolean =

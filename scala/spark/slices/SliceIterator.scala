@@ -69,7 +69,8 @@ private[slices] final class SliceIterator(
   private[this] val memory = slots.memory
   private[this] val columns = SlotColumns(program).accountedBy(memory, program)
   private[this] val varies = columns.varies
-  memory.turns.during(columns.grow(1))
+  private[this] var most = Long.MaxValue // the bytes of values from which partials leave
+  columns.resizeTo(1)
 
   private[this] val cells = program.columns.map(_.dataType)
   private[this] val partial = new SpecificInternalRow(cells :+ LongType)
@@ -98,7 +99,7 @@ private[slices] final class SliceIterator(
     row
   }
 
-  /** Combines an event; or gives its partial if its slice has no slot. */
+  /** Combines an event; gives a partial if its slice has no slot, or no memory for its values. */
   private def taken(event: InternalRow): InternalRow = {
     val slot = place.slotIn(slots, event)
     if (slot < 0) null
@@ -107,15 +108,35 @@ private[slices] final class SliceIterator(
       output(row(0, place.timeOf(event), place.keyOf(event)))
     } else {
       if (slots.begins) {
-        if (columns.capacity < slots.capacity) memory.turns.during(columns.grow(slots.capacity))
+        // the slots' own account has their bytes already
+        if (columns.capacity < slots.capacity) columns.resizeTo(slots.capacity)
         columns.lift(slot, event)
       } else {
         columns.lift(0, event)
         columns.combine(slot, slot, 0)
       }
-      if (varies && !memory.turns.during(columns.fits())) slots.fill()
-      null
+      if (varies && isOver(event)) leavingEarly(slot) else null
     }
+  }
+
+  /** Whether the values of slots have more bytes than memory. */
+  private def isOver(event: InternalRow): Boolean =
+    if (most < Long.MaxValue) columns.valueBytes > most
+    else {
+      if (!memory.turns.during(columns.fits())) {
+        slots.fill()
+        columns.lift(0, event) // the others are to have room in slot 0
+        most = columns.valueBytes
+      }
+      false
+    }
+
+  /** The partial of a slot whose values have grown. The slot begins anew. */
+  private def leavingEarly(slot: Int): InternalRow = {
+    slots.leaveEarly()
+    val partial = output(row(slot, slots.timeOf(slot), place.keyOf(slots, slot)))
+    columns.identity(slot)
+    partial
   }
 
   /** The partial of the next slot; null after the last. */

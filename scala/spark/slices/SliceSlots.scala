@@ -18,6 +18,8 @@ import io.sash.spark.memory.TaskWindowMemory
  *  - (S1) slot 0 is for events that are alone
  *  - (S2) the slots from 1 to `last` have one slice each, with the time of an event in it
  *  - (S3) an event of no label may be alone; no other event is left out
+ *  - (S4) the task's memory has the bytes of slots and of the values in them, but for the last
+ *    value. Where there is no more, a slot whose values grow further sends its partial on
  *
  * @param columns the number of the key's columns
  * @param combining none if all events are alone
@@ -54,6 +56,7 @@ private[slices] final class SliceSlots(
   private[this] var events = 0L
   private[this] var dropped = 0L
   private[this] var alone = 0L
+  private[this] var early = 0L
   private[this] var emitted = 0
   private[this] val key = new UnsafeRow(columns)
   private[this] val sieve = new Sieve
@@ -84,9 +87,18 @@ private[slices] final class SliceSlots(
     if (values > granted && !isFull) {
       if (memory.turns.during(memory.tryAcquire(values - granted + ValueStep)))
         granted = values + ValueStep
-      else isFull = true
+      else {
+        isFull = true
+        granted = values
+      }
     }
   }
+
+  /** Whether the values of slots have more bytes than memory, so that a partial has to leave. */
+  def isOver: Boolean = values > granted
+
+  /** Counts a partial that leaves before the last event, and whose slot begins anew. */
+  def leaveEarly(): Unit = early += 1
 
   /** The slot of an event; 0 if it is alone, -1 if it is of no label. */
   def slotOf(key: Long, time: Long): Int = {
@@ -169,7 +181,7 @@ private[slices] final class SliceSlots(
     // the words of all slots are one array
     val fits = wanted.toLong * combining.get.slotBytes / 8 < Int.MaxValue - 8
     fits && memory.tryAcquire(more * PlaceBytes + ofSlots + reserve) && {
-      memory.release(if (combining.get.keeps) reserve else ofSlots + reserve)
+      memory.release(reserve)
       true
     }
   }
@@ -215,7 +227,7 @@ private[slices] final class SliceSlots(
     counts(SliceMetrics.Dropped) = dropped
     counts(SliceMetrics.Slices) = last
     counts(SliceMetrics.Single) = alone
-    counts(SliceMetrics.OutputRows) = emitted + alone
+    counts(SliceMetrics.OutputRows) = emitted + alone + early
     counts(SliceMetrics.PeakMemory) = memory.peakBytes
     metrics.report(counts)
     memory.close()
@@ -240,14 +252,12 @@ private[slices] object SliceSlots {
   /**
    * How events are combined.
    *
-   * @param slotBytes the bytes of a slot's cells
-   * @param keeps whether the slots' account has the cells' memory; if not, their owner has
+   * @param slotBytes the bytes of a slot's cells, without values that vary in size
    * @param leastEvents the least number of events a slot, once there are many slots
    * @param eventsInTask the estimated number of events in a task
    */
   final case class Combining(
       slotBytes: Int,
-      keeps: Boolean,
       leastEvents: Double,
       eventsInTask: Long
   )

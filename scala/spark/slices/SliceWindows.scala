@@ -71,7 +71,7 @@ private[slices] final class SlicedUnion(
     choice: SliceChoice
 ) {
   import SlicedUnion.{LeastEvents, Source}
-  import union.{events, keys, labels, source, time}
+  import union.{allLabels, events, keys, labels, source, time}
 
   private val limit = SashConf.sliceLimit(SliceWindows.conf)
 
@@ -159,11 +159,11 @@ private[slices] final class SlicedUnion(
 
   /** The labels' keys and ranges, as the index reads them. */
   private def indexed(times: Seq[LabelTimes]): LogicalPlan = {
-    val ofLabels = keyOf(keys.map(k => union.over(labels, k: Expression)))
+    val ofLabels = keyOf(keys.map(k => union.over(allLabels, k: Expression)))
     val sound = times.flatMap(_.isSound).distinct.reduceOption(And).getOrElse(TrueLiteral)
     val columns = ofLabels ++ times.flatMap(t => Seq(t.first, t.last)) :+ sound
     val read = AttributeSet.fromAttributeSets(columns.map(_.references))
-    WithoutErrors(Project(columns.map(Alias(_, "range")()), SecondReading.of(labels, read)))
+    WithoutErrors(Project(columns.map(Alias(_, "range")()), SecondReading.of(allLabels, read)))
   }
 
   private def sliced(of: Source): EventSlices = {
@@ -262,8 +262,8 @@ private[slices] final class SlicedUnion(
     else scala.util.Try(Literal.default(of.dataType)).getOrElse(Literal(null, of.dataType))
 
   private def windowed: Window = {
-    val children = rowsOf(labels, None) +: events.zipWithIndex.map { case ((_, child), i) =>
-      rowsOf(child, Some(i))
+    val children = labels.map(rowsOf(_, None)) ++ events.zipWithIndex.map {
+      case ((_, child), i) => rowsOf(child, Some(i))
     }
     val merged = union.union.copy(children = children)
     val columns = AttributeMap(cells.map(_._2).zip(merged.output.drop(stay.length)))

@@ -29,6 +29,9 @@ private[slices] final class SlotLayout(cells: Seq[Attribute]) {
     (primitives.length + at / bitsPerWord, s"${1L << (at % bitsPerWord)}L")
   }
 
+  /** Whether a slot holds values that vary in size. */
+  def varies: Boolean = cells.exists(c => ValueBytes.vary(c.dataType))
+
   /** The bytes of a slot, without values that vary in size. */
   def bytes: Int = 8 * words + cells.indices
     .filterNot(isPrimitive)
@@ -101,23 +104,30 @@ private[slices] final class SlicesCodegen(
     case Some(values) =>
       val c = cells(i)
       val isNew = if (c.nullable) s"!${value.isNull} && " else ""
-      val bytes = s"${ValueBytes.getClass.getName.stripSuffix("$")}.of"
-      val counted =
-        if (!ValueBytes.vary(c.dataType)) ""
-        else s"$slots.grew($bytes(copied) - $bytes($values[$slot]));"
       // the event's memory is the scan's; a value that stays is not copied
       s"""
          |if ($isNew${value.value} != $values[$slot]) {
          |  Object copied = InternalRow.copyValue(${value.value});
-         |  $counted
-         |  $values[$slot] = copied;
+         |  ${stored(i, slot, "copied")}
          |}
          |${assignedNull(i, slot, value)}""".stripMargin
   }
 
+  /**
+   * Puts an object into a slot, and counts its bytes in the place of the former one's. The cells
+   * of slot 0 are too few to count.
+   */
+  private def stored(i: Int, slot: String, value: String): String = {
+    val bytes = s"${ValueBytes.getClass.getName.stripSuffix("$")}.of"
+    val counted =
+      if (!ValueBytes.vary(cells(i).dataType)) ""
+      else s"if ($slot > 0) $slots.grew($bytes($value) - $bytes(${objects(i)}[$slot]));"
+    s"$counted ${objects(i)}[$slot] = $value;"
+  }
+
   private def assignedFresh(i: Int, slot: String, value: ExprCode): String = {
     val cell = objects.get(i) match {
-      case Some(values) => s"$values[$slot] = ${value.value};"
+      case Some(_) => stored(i, slot, value.value.toString)
       case None =>
         val javaType = CodeGenerator.javaType(cells(i).dataType)
         s"${word(slot, layout.wordOf(i))} = ${toWord(javaType, value.value.toString)};"
@@ -215,6 +225,12 @@ private[slices] final class SlicesCodegen(
 }
 
 private object SlicesCodegen {
+
+  /** Whether a function can have all columns that a partial reads, beside the slot. */
+  def hasShortParameters(partial: SlicePartial, input: Seq[Attribute]): Boolean = {
+    val read = input.filter(partial.references.contains)
+    CodeGenerator.isValidParamLength(CodeGenerator.calculateParamLength(read) + 1)
+  }
 
   /** A word with the bits of a primitive value. */
   private def toWord(javaType: String, value: String): String = javaType match {

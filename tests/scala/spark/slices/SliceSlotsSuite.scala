@@ -28,7 +28,7 @@ final class SliceSlotsSuite extends SashSuite {
       combining: Boolean = true,
       eventsInTask: Long = 0
   ) = {
-    val how = SliceSlots.Combining(16, keeps = true, leastEvents = 1.25, eventsInTask)
+    val how = SliceSlots.Combining(16, leastEvents = 1.25, eventsInTask)
     new SliceSlots(index, 1, Option.when(combining)(how), TaskContext.get(), metrics)
   }
 

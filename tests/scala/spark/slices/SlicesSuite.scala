@@ -1,5 +1,7 @@
 package io.sash.spark.slices
 
+import org.apache.spark.sql.execution.{InputAdapter, SparkPlan, WholeStageCodegenExec}
+
 import io.sash.spark.base.SashConf
 import io.sash.spark.lateral.FileTables
 
@@ -131,15 +133,31 @@ final class SlicesSuite extends FileTables {
     "bitmap_count(bitmap_construct_agg(bitmap_bit_position(b)))"
   )
 
+  /** Whether events are combined in a stage's own code. */
+  private def isSlicedIn(stage: SparkPlan): Boolean = stage match {
+    case _: InputAdapter    => false
+    case _: EventSlicesExec => true
+    case other              => other.children.exists(isSlicedIn)
+  }
+
   test("sketches whose merge is a union are combined, others need all events") {
     for (sketch <- sketches)
       assert(planned(100, 4000000, sketch).startsWith(byExchange), sketch)
     for (other <- Seq("approx_percentile(b, 0.5)", "histogram_numeric(b, 3)"))
       assert(planned(100, 4000000, other) == leftOut, other)
     for (whole <- Seq("true", "false"); sketch <- sketches)
-      withSettings(always, "spark.sql.codegen.wholeStage" -> whole) {
+      withSettings(
+        always,
+        "spark.sql.codegen.wholeStage" -> whole,
+        "spark.sql.codegen.fallback" -> "false"
+      ) {
         val asked = s"SELECT l.*, (SELECT $sketch FROM events e WHERE ${last("l.k")}) n"
-        assert(isCombined(explained(s"$asked FROM labels l")), sketch)
+        val frame = check(spark.sql(s"$asked FROM labels l"))
+        assert(isCombined(told(frame)), sketch)
+        val stages = collect(frame.queryExecution.executedPlan) { case s: WholeStageCodegenExec =>
+          isSlicedIn(s.child)
+        }
+        assert(stages.contains(true) == (whole == "true"), sketch)
       }
   }
 
@@ -179,7 +197,9 @@ final class SlicesSuite extends FileTables {
     (labels, why) <- Seq(
       "(SELECT * FROM labels WHERE rand(1) < 0.9)" -> "the labels' Filter may give other rows",
       "(SELECT * FROM labels LIMIT 20)" -> "Limit may give other rows",
-      "(SELECT k, ts, first(q) q FROM labels GROUP BY ALL)" -> "the labels' Aggregate may give"
+      "(SELECT k, ts, first(q) q FROM labels GROUP BY ALL)" -> "the labels' Aggregate may give",
+      "(SELECT CAST(CAST(x AS STRING) AS BIGINT) AS k, ts FROM (SELECT DISTINCT " +
+        "CAST(k AS STRING) COLLATE UTF8_LCASE AS x, ts FROM labels))" -> "the labels' Aggregate"
     )
   ) test(s"labels that are read once: $labels") {
     withSettings(always) {
@@ -241,6 +261,53 @@ final class SlicesSuite extends FileTables {
       )
       check(frame)
       assert(!told(frame).contains("one by one"))
+    }
+  }
+
+  test("labels that are a union: the labels of each part keep their events") {
+    val union = "(SELECT id, k, ts, z FROM labels UNION ALL " +
+      "SELECT id + 100, k + 1, ts + 3, q FROM labels WHERE id < 9)"
+    val query = s"SELECT l.*, (SELECT sum(a) FROM events e WHERE ${last("l.k")}) n, " +
+      s"(SELECT max(a) FROM events e WHERE ${last("l.z")}) m FROM $union l"
+    // Spark's optimizer fails over such labels
+    def rows(threshold: String, asked: String) =
+      withSettings(SashConf.LateralSliceThreshold.key -> threshold) {
+        val frame = spark.sql(asked)
+        (sorted(frame.collect().toSeq), told(frame))
+      }
+    for (first <- Seq("sum(a)", "median(a)")) {
+      val asked = query.replace("sum(a)", first)
+      val (expected, _) = rows("-1", asked)
+      val (found, text) = rows("0", asked)
+      assert(found == expected && found.length == 39)
+      assert(isCombined(text) && !text.contains("one by one"), text)
+      assert(text.contains("of no label") == (first != "sum(a)"), text)
+    }
+  }
+
+  test("more cells that may be NULL than a word has bits") {
+    withSettings(always) {
+      for (whole <- Seq("true", "false"))
+        withSettings("spark.sql.codegen.wholeStage" -> whole) {
+          val many = (1 to 80).map(i => s"max(nullif(b, ${i % 5}) + $i) AS m$i")
+          val text = explained(
+            s"SELECT * FROM labels l, LATERAL (SELECT ${many.mkString(", ")} " +
+              s"FROM events e WHERE ${last("l.k")})"
+          )
+          assert(isCombined(text), text)
+        }
+    }
+  }
+
+  test("rows of more columns than a function of Java has parameters") {
+    val columns = (1 to 85).map(i => s"nullif(a, $i) AS c$i").mkString(", ")
+    withSettings(always, "spark.sql.codegen.fallback" -> "false") {
+      val text = explained(
+        s"SELECT * FROM labels l LEFT JOIN LATERAL (SELECT e.* FROM " +
+          s"(SELECT k, ts, $columns FROM events) e WHERE ${last("l.k")} " +
+          "ORDER BY e.ts DESC LIMIT 1) ON true"
+      )
+      assert(isCombined(text), text)
     }
   }
 
