@@ -80,7 +80,7 @@ def explanation(df: DataFrame) -> str:
 
 def features_off(spark: SparkSession) -> str | None:
     """Why windows or functions are off in a session that has Sash; None if they are on."""
-    _, lines = _explained(spark.range(0))
+    _, lines = _explained(spark.sql("SELECT 1"))
     return "\n".join(filter(_OFF.match, lines)) or None
 
 
