@@ -130,7 +130,7 @@ class FibaBoundsSuite extends AnyFunSuite {
 
   for (minArity <- arities) test(s"μ = $minArity: a bulk touches O(m + log n) nodes") {
     val n = 1 << 13
-    val store = new LoadingStore(TestColumn(Operation.Sum), minArity)
+    val store = new CountingStore(TestColumn(Operation.Sum), minArity)
     val window = new Window(Operation.Sum, store)
     window.bulkInsertAt(0L until n.toLong)
     def touched(body: => Unit): Int = {
@@ -152,7 +152,7 @@ class FibaBoundsSuite extends AnyFunSuite {
   }
 
   test("evicting nearly all of a window looks at next to nothing of it") {
-    val store = new LoadingStore(TestColumn(Operation.Sum), 4)
+    val store = new CountingStore(TestColumn(Operation.Sum), 4)
     val window = new Window(Operation.Sum, store)
     window.bulkInsertAt(0L until 20000L)
     store.flush()
@@ -214,13 +214,11 @@ class FibaBoundsSuite extends AnyFunSuite {
 
   for (minArity <- arities)
     test(s"μ = $minArity: slots that were too few for a bulk become nodes") {
-      val store = ArrayNodeStore(new Unstored, minArity)
+      val store = NodeStore(new Unstored, minArity)
       val few = store.reserve(1024)
       store.reserve(2048)
-      val nodes = 1024 / store.maxArity
-      val first = few / store.maxArity
-      val allocated = (1 to nodes).map(_ => store.allocate(0))
-      assert(allocated.toSet == (first until first + nodes).toSet)
+      val allocated = (1 to 1024 / store.maxArity).map(_ => store.allocate(0))
+      assert(allocated.toSet == (few until few + 1024 by store.maxArity).toSet)
     }
 
   for (minArity <- arities)
@@ -233,21 +231,23 @@ class FibaBoundsSuite extends AnyFunSuite {
       }
       for (window <- Seq(slid, windowOf(n, minArity))) {
         def nodes(node: Int): Int = 1 + window.children(node).map(nodes).sum
-        // its values and its aggregate; nodes on the spines have more or less than other nodes
-        val slots = 1 + n.toDouble / nodes(window.store.root)
-        assert(math.abs(slots - (minArity + 1)) < 0.1)
+        // nodes on the spines have more or less than other nodes
+        val values = n.toDouble / nodes(window.tree.root)
+        assert(math.abs(values / minArity - 1) < 0.1)
       }
     }
 
-  test("a node takes 112 bytes beside its slots") {
+  test("a leaf takes 64 bytes beside its slots, an inner node 128") {
     val threads = ManagementFactory.getThreadMXBean.asInstanceOf[ThreadMXBean]
-    val store = ArrayNodeStore(new Unstored)
-    val capacity = 1 << 16
-    (3 until capacity).foreach(_ => store.allocate(0))
     val thread = Thread.currentThread.getId
-    val before = threads.getThreadAllocatedBytes(thread)
-    store.allocate(0)
-    val doubled = threads.getThreadAllocatedBytes(thread) - before
-    assert(math.abs(doubled - 2 * capacity * 112) < 10000)
+    for (level <- 0 to 1) {
+      val store = NodeStore(new Unstored, 4)
+      val nodes = (1 << 16) / (level + 1)
+      (1 until nodes).foreach(_ => store.allocate(level))
+      val before = threads.getThreadAllocatedBytes(thread)
+      store.allocate(level)
+      val doubled = threads.getThreadAllocatedBytes(thread) - before
+      assert(math.abs(doubled - 2 * nodes * 64 * (level + 1)) < 10000)
+    }
   }
 }
