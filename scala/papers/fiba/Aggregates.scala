@@ -44,7 +44,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   /** The entries in the tree, without the evicted ones before `head`. */
   final var size = 0
 
-  /** Entries that the left finger can lose before it is underfull; 0 if it is the root. */
+  /** Entries that the left finger can lose before its last; 0 if it is the root. */
   final var spare = 0
 
   // A bit for each level whose right aggregate without the parent's is out of date
@@ -276,7 +276,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     }
     val leaf = left(0)
     stack(0, store.aggregate(leaf, 0), head, store.arity(leaf) - 1)
-    spare = store.arity(leaf) - store.minArity - head
+    spare = store.arity(leaf) - 2 - head
   }
 
   /** Stacks the left aggregates of a level's suffixes, from that of operand `from` on. */

@@ -2,12 +2,13 @@ package io.sash.papers.fiba
 
 /**
  * Insertion after the youngest entry, at the right finger. Unless the leaf is full, one entry
- * changes the right finger alone and takes one combine. A bulk fills leaf after leaf and computes
- * the aggregate of each leaf once. Leaves then have arity μ + 1, as in claim 1 of section 5.
+ * changes the right finger alone and takes one combine. A full node of the right spine gives its
+ * last entry to its parent, and its last child to a new node. So in-order data leave nodes of
+ * arity 2μ - 1 behind, where a split in halves would leave μ + 1. A bulk computes the aggregate
+ * of each leaf once.
  */
 private[fiba] final class Append(tree: FingerTree) {
   private[this] val store = tree.store
-  private[this] val minArity = store.minArity
   private[this] val maxArity = store.maxArity
 
   /** Combines a value into the youngest entry. */
@@ -37,34 +38,18 @@ private[fiba] final class Append(tree: FingerTree) {
   /**
    * Appends the entries times[from, until). Their values are in the slots from `firstSlot` on.
    */
-  def appendAll(times: Array[Long], from: Int, until: Int, firstSlot: Int): Unit = {
-    var i = from
-    while (i < until) {
-      val leaf = tree.right(0)
-      if (store.arity(leaf) == maxArity) {
-        appendToFull(leaf, times(i), firstSlot + i)
-        i += 1
-      } else if (store.arity(leaf) > minArity && until - i >= minArity) {
-        val next = store.allocate(0)
-        val separator = i
-        val end = i + 1 + math.min(minArity, until - i - 1)
-        i += 1
-        while (i < end) {
-          put(next, times(i), firstSlot + i)
-          i += 1
-        }
-        close(times(separator), firstSlot + separator, next)
-        tree.size += 1
-      } else {
-        put(leaf, times(i), firstSlot + i)
+  def appendAll(times: Array[Long], from: Int, until: Int, firstSlot: Int): Unit =
+    if (from < until) {
+      var i = from
+      while (i < until) {
+        val leaf = tree.right(0)
+        if (store.arity(leaf) == maxArity) appendToFull(leaf, times(i), firstSlot + i)
+        else put(leaf, times(i), firstSlot + i)
         i += 1
       }
-    }
-    if (from < until) {
       tree.noted(tree.right(0), 0)
       tree.passDown()
     }
-  }
 
   private def put(leaf: Int, time: Long, slot: Int): Unit = {
     val arity = store.arity(leaf)
@@ -81,15 +66,14 @@ private[fiba] final class Append(tree: FingerTree) {
   private def appendToFull(leaf: Int, time: Long, slot: Int): Unit = {
     val next = splitOff(leaf)
     put(next, time, slot)
-    close(store.time(leaf, minArity), store.slot(leaf, minArity), next)
+    close(store.time(leaf, maxArity - 2), store.slot(leaf, maxArity - 2), next)
   }
 
   /**
-   * Splits a full node before another entry is added at its end. The node keeps arity μ + 1.
-   * Entry μ stays in its place until the parent takes it. The rest, of arity μ - 1, moves to a
-   * new node.
+   * Splits a full node before another entry is added at its end. Its last entry stays in its
+   * place until the parent takes it. Its last child moves to a new node.
    */
-  private def splitOff(node: Int): Int = tree.splitOff(node, minArity + 1)
+  private def splitOff(node: Int): Int = tree.splitOff(node, maxArity - 1)
 
   /**
    * Ends the right finger. Puts an entry and the leaf `next` after it, and splits full nodes on
@@ -110,8 +94,8 @@ private[fiba] final class Append(tree: FingerTree) {
       if (last + 1 == maxArity) {
         val sibling = splitOff(parent)
         add(sibling, entryTime, entry, child)
-        entryTime = store.time(parent, minArity)
-        entry = store.slot(parent, minArity)
+        entryTime = store.time(parent, maxArity - 2)
+        entry = store.slot(parent, maxArity - 2)
         child = sibling
       } else {
         add(parent, entryTime, entry, child)

@@ -10,9 +10,9 @@ package io.sash.papers.fiba
  *     be the parent.
  *  1. The ''pass up'' evicts along the boundary and restores the arities, above the top as long
  *     as a node needs repair. The rest of the boundary is the new left spine. So only a neighbor
- *     that gave children away needs its up aggregate. If node and neighbor make exactly one full
- *     node, they merge, where the paper moves children. In-order data leave nodes of arity μ + 1
- *     behind, and the merge halves their rebalancing.
+ *     that gave children away needs its up aggregate. A leaf needs no repair as long as it has an
+ *     entry. If node and neighbor make exactly one full node, they merge, where the paper moves
+ *     children.
  *  1. The ''pass down'' is the one of [[Aggregates]].
  *
  * Cost (theorem 1): amortised O(log m) for m evicted entries, O(log n) at worst.
@@ -44,12 +44,12 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
   }
 
   /**
-   * Whether the left finger, one entry short, merges with a sibling, and the parent can spare
-   * that sibling's separator.
+   * Whether the left finger, without its last entry, merges with a sibling, and the parent can
+   * spare that sibling's separator.
    */
   private def mergesSimply: Boolean = tree.height > 1 && {
     val parent = tree.left(1)
-    tree.surplus(parent) > 0 && tree.surplus(store.child(parent, 1)) <= 1
+    tree.surplus(parent) > 0 && store.arity(store.child(parent, 1)) < store.maxArity
   }
 
   /** Merges as `cut` would, but without a look at the nodes above the parent. */
@@ -168,7 +168,7 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
     val neighbor = neighbors(level)
     val drop = drops(level)
     val rest = store.arity(node) - drop
-    val deficit = store.minArity - rest
+    val deficit = (if (level == 0) 2 else store.minArity) - rest
     if (level > 0) freeOldest(node, drop)
     if (neighbor != 0 && deficit > 0 && rest + store.arity(neighbor) <= store.maxArity) {
       merge(level, node, drop, neighbor)

@@ -27,8 +27,9 @@ import io.sash.papers.elements.OutOfOrderWindow
  * Invariants, between operations:
  *  - (I1) height: all leaves are at the same distance from the root
  *  - (I2) order: times ascend within a node, and lie between the neighbouring times of the parent
- *  - (I3) arity: from μ = minArity to 2μ, of the root from 2; an empty window is a leaf of arity
- *    1
+ *  - (I3) arity: from μ = minArity to 2μ. The root, the right spine and the left finger have 2 or
+ *    more, so that appends fill whole nodes and evictions use up whole leaves. An empty window is
+ *    a leaf of arity 1
  *  - (I4) aggregates: every node has the aggregate of its location, see `Aggregates`
  *  - (I5) a parent knows the number of entries in and below each child on no spine, so that
  *    `size` is exact after a bulk eviction that does not visit the evicted entries
@@ -49,10 +50,10 @@ import io.sash.papers.elements.OutOfOrderWindow
  *    ends of the window. If both are nearer to the same end, only the farther one counts
  *
  * At worst each is O(log n), and bulkInsert O(m log((m + n)/m) + log d). Space: 2μ slots for a
- * leaf, 4μ for an inner node. Of a window that slides in order, each node has μ elements.
+ * leaf, 4μ for an inner node. Of a window that slides in order, each node has 2μ - 2 elements.
  *
  * A window holds at most 2^28 elements, in 2^30 slots, since an Int numbers them. So the 10^9
- * elements of the paper's largest window are refused: they would take 2.4 · 10^9 slots at μ = 4.
+ * elements of the paper's largest window are refused: they would take 1.5 · 10^9 slots at μ = 4.
  *
  * Paper: Tangwongsan, Hirzel, Schneider, ''Out-of-Order Sliding-Window Aggregation with Efficient
  * Bulk Evictions and Insertions'', PVLDB 2023, sections 3 to 6.

@@ -136,6 +136,13 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
     }
   }
 
+  /**
+   * The least arity of a node. Nodes of the right spine may be underfull, so that appends fill
+   * the others, and so may be the left finger, so that evictions use it up.
+   */
+  def least(node: Int, level: Int): Int =
+    if (level == 0 && node == left(0) || node == right(level)) 2 else minArity
+
   /** How much arity a node can give away. */
   def surplus(node: Int): Int = store.arity(node) - minArity
 

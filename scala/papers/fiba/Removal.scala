@@ -51,7 +51,7 @@ private[fiba] final class Removal(tree: FingerTree) {
   /** Repairs arities, then up aggregates, from the leaf upwards. */
   private def passUp(): Unit = {
     var level = 0
-    while (level < tree.height && tree.surplus(tree.path(level)) < 0) {
+    while (level < tree.height && lacks(tree.path(level), level)) {
       tree.rise(level + 1)
       rebalance(level, tree.path(level), tree.path(level + 1), tree.at(level + 1))
       level += 1
@@ -66,6 +66,9 @@ private[fiba] final class Removal(tree: FingerTree) {
       }
     }
   }
+
+  private def lacks(node: Int, level: Int): Boolean =
+    store.arity(node) < tree.least(node, level)
 
   /** Moves a child of a sibling into the underfull child i, or merges the two. */
   private def rebalance(level: Int, node: Int, parent: Int, i: Int): Unit =

@@ -222,7 +222,7 @@ class FibaBoundsSuite extends AnyFunSuite {
     }
 
   for (minArity <- arities)
-    test(s"μ = $minArity: in order, a node has μ values, one by one or in bulk") {
+    test(s"μ = $minArity: in order, a node has 2μ - 2 values, one by one or in bulk") {
       val n = 1 << 12
       val slid = windowOf(0, minArity)
       for (time <- 0 until 3 * n) {
@@ -233,7 +233,7 @@ class FibaBoundsSuite extends AnyFunSuite {
         def nodes(node: Int): Int = 1 + window.children(node).map(nodes).sum
         // nodes on the spines have more or less than other nodes
         val values = n.toDouble / nodes(window.tree.root)
-        assert(math.abs(values / minArity - 1) < 0.1)
+        assert(math.abs(values / (2 * minArity - 2) - 1) < 0.1)
       }
     }
 

@@ -123,9 +123,9 @@ class FibaStepsSuite extends AnyFunSuite {
           evicting(0) += 1
         }
       }
-      // a new leaf begins after μ entries, and a leaf is used up when it has lost as many
-      assert(appending(0) >= 1000 * (minArity - 1) / minArity - 2)
-      assert(evicting(0) >= 1000 * (minArity - 1) / (minArity + 1) - 2)
+      // a leaf is begun and used up once in 2μ - 1 slides
+      val most = 1000 * (2 * minArity - 2) / (2 * minArity - 1) - 2
+      assert(appending(0) >= most && evicting(0) >= most, s"$appending, $evicting")
     }
 
   for (minArity <- arities)
@@ -139,8 +139,8 @@ class FibaStepsSuite extends AnyFunSuite {
           c.window.query()
         }).steps
       }
-      // a leaf is begun and used up once in μ + 1 slides, a higher level less often still
-      assert(costs.forall(_ <= (2 + 7.0 / minArity) * slides), costs)
+      // a leaf is begun and used up once in 2μ - 1 slides, a higher level less often still
+      assert(costs.forall(_ <= 6.0 / minArity * slides), costs)
     }
 
   test("clear touches a path for its new leaf, and no other node") {

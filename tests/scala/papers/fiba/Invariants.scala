@@ -65,7 +65,8 @@ final class Invariants[A](window: Window[A]) {
   /** (I3) */
   private def arity(at: At): Option[String] = {
     val arity = store.arity(at.node) - (if (at.node == tree.left(0)) tree.head else 0)
-    val least = if (!at.isRoot) minArity else if (tree.size > 0) 2 else 1
+    val spared = at.isRoot || at.onRight || at.onLeft && at.level == 0
+    val least = if (!spared) minArity else if (tree.size > 0) 2 else 1
     claim(arity >= least && arity <= store.maxArity, s"(I3) ${name(at.node)} has arity $arity")
   }
 
