@@ -56,7 +56,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   private[this] var rootChanged = false
 
   // All of the above at the beginning of an operation, for `undo`.
-  private[this] val before = new Array[Int](3 * MaxHeight + 5)
+  private[this] val before = new Array[Int](if (store.undoes) 3 * MaxHeight + 5 else 0)
 
   /** Begins an operation that `undo` can take back. */
   final def begin(): Unit = if (store.undoes) {

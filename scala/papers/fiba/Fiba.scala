@@ -57,7 +57,6 @@ import io.sash.papers.elements.OutOfOrderWindow
  *
  * Paper: Tangwongsan, Hirzel, Schneider, ''Out-of-Order Sliding-Window Aggregation with Efficient
  * Bulk Evictions and Insertions'', PVLDB 2023, sections 3 to 6.
- *
  */
 final class Fiba private[fiba] (store: NodeStore) extends OutOfOrderWindow {
   private[fiba] val tree = new FingerTree(store)

@@ -85,6 +85,20 @@ class FibaBoundsSuite extends AnyFunSuite {
       }
     }
 
+  for (minArity <- arities)
+    test(s"μ = $minArity: a change on the right spine takes a combine on each level below") {
+      val window = windowOf(1 << 12, minArity)
+      window.insert(5000)
+      for (level <- (1 until window.height - 1).reverse) {
+        val node = window.tree.right(level)
+        // with all that is not up to date yet, and then without
+        window.insert(window.times(node).last)
+        val cost = window.cost(window.insert(window.times(node).last))
+        // the value, the node from its slots, and the node with all below it
+        assert(cost <= 1 + (4 * minArity - 3) + (level + 1), s"at level $level")
+      }
+    }
+
   /** m times, spread over the d youngest of 0, 1000, 2000, … */
   private def spread(n: Int, m: Int, d: Int): Seq[Long] =
     (0 until m).map(i => (n - d) * 1000L + i * 1000L * d / m + 1)

@@ -60,6 +60,22 @@ class FibaStepsSuite extends AnyFunSuite {
     }
   }
 
+  for (minArity <- arities) test(s"μ = $minArity: so they do however full the spines are") {
+    for (size <- 600 until 1000 by 7; evicted <- Seq(0, size % 60)) {
+      val c = new Counted(minArity, size + evicted)
+      (0 until evicted).foreach(_ => c.window.fiba.evict())
+      for {
+        d <- Seq(1, 3, 10, 30, 100)
+        time <- Seq(10L * (size + evicted - d) - 5, 10L * (evicted + d) - 5)
+      } {
+        val inserting = c.during(c.window.insert(time))
+        val most = 2 * levels(minArity, d) + ends
+        assert(inserting.searchTouched <= most, s"$d from an end of $size, $evicted evicted")
+        c.window.fiba.remove(time)
+      }
+    }
+  }
+
   for (minArity <- arities) test(s"μ = $minArity: theorem 1, bulkEvict searches O(log m) nodes") {
     for (m <- distances) {
       val c = new Counted(minArity)
