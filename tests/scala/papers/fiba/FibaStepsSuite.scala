@@ -80,8 +80,8 @@ class FibaStepsSuite extends AnyFunSuite {
     for (m <- distances) {
       val c = new Counted(minArity)
       val evicting = c.during(c.window.fiba.bulkEvict(10L * m - 5))
-      // up, down with a neighbor, and the roots of the evicted subtrees
-      assert(evicting.searchTouched <= (2 * minArity + 3) * levels(minArity, m) + ends, s"at $m")
+      // up and down
+      assert(evicting.searchTouched <= 2 * levels(minArity, m) + ends, s"at $m")
       assert(evicting.steps <= (8 * minArity + 3) * levels(minArity, m), s"at $m")
       assert(c.window.fiba.size == n - m)
     }
@@ -101,6 +101,14 @@ class FibaStepsSuite extends AnyFunSuite {
         assert(inserting.steps <= 3 * (rise + theorem) + ends, s"d = $d, m = $m")
       }
     }
+
+  for (minArity <- arities) test(s"μ = $minArity: bulkInsert rises no higher than it has to") {
+    for (d <- Seq(1, 2, 3); time <- near(d)) {
+      val c = new Counted(minArity)
+      val inserting = c.during(c.window.bulkInsertAt(Seq(time, time + 1)))
+      assert(inserting.touched <= 2 * levels(minArity, d) + ends + 1, s"at $time")
+    }
+  }
 
   for (minArity <- arities) test(s"μ = $minArity: a range is searched from the nearer ends") {
     val c = new Counted(minArity)
