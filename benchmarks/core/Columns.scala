@@ -45,7 +45,18 @@ abstract class IntColumn extends BenchColumn {
     }
     values(dst) = running
   }
+  override final def foldRange(dst: Int, first: Int, last: Int): Unit = {
+    var running = values(dst)
+    var i = first
+    while (i <= last) {
+      running = combined(running, values(i))
+      i += 1
+    }
+    values(dst) = running
+  }
   override final def copy(dst: Int, src: Int): Unit = values(dst) = values(src)
+  override final def move(dst: Int, src: Int, count: Int): Unit =
+    System.arraycopy(values, src, values, dst, count)
   private def all: Array[Int] = values
   override final def copyFrom(other: Partials, dst: Int, src: Int): Unit =
     values(dst) = other.asInstanceOf[IntColumn].all(src)
@@ -168,6 +179,34 @@ final class GeometricMeanColumn extends BenchColumn {
     }
     logs(dst) = log
     counts(dst) = n
+  }
+  override def foldRange(dst: Int, first: Int, last: Int): Unit = {
+    var log = logs(dst)
+    var n = counts(dst)
+    var i = first
+    while (i <= last) {
+      log += logs(i)
+      n += counts(i)
+      i += 1
+    }
+    logs(dst) = log
+    counts(dst) = n
+  }
+  override def suffixes(first: Int, last: Int): Unit = {
+    var log = logs(last)
+    var n = counts(last)
+    var i = last - 1
+    while (i >= first) {
+      log += logs(i)
+      n += counts(i)
+      logs(i) = log
+      counts(i) = n
+      i -= 1
+    }
+  }
+  override def move(dst: Int, src: Int, count: Int): Unit = {
+    System.arraycopy(logs, src, logs, dst, count)
+    System.arraycopy(counts, src, counts, dst, count)
   }
   override def copy(dst: Int, src: Int): Unit = {
     logs(dst) = logs(src)

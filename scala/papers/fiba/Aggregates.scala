@@ -1,61 +1,139 @@
 package io.sash.papers.fiba
 
 /**
- * The location-sensitive partial aggregates of section 3.2, for a node with children c0 … ca-1
- * and values v0 … va-2:
+ * The spines, and the location-sensitive partial aggregates of section 3.2. For a node with
+ * children c0 … ca-1 and values v0 … va-2 they are
  *  - ''up'', on no spine: Π↑(c0) ⊗ v0 ⊗ … ⊗ va-2 ⊗ Π↑(ca-1)
  *  - ''inner'', the root: without c0 and ca-1
  *  - ''left'', on the left spine: without c0, then the parent's left aggregate
  *  - ''right'', on the right spine: the parent's right aggregate, then all but ca-1
  *
- * If the parent is the root, it adds nothing. One thing differs from the paper: the left finger
- * and its parent have no left aggregate in their own slots. Instead, slots of the window hold two
- * stacks, with the left aggregates of all suffixes of each of the two nodes. So evicting the
- * oldest entry, or the oldest leaf, is a step to the next suffix, without a combine. A root has
- * no stack: it holds an inner aggregate.
+ * If the parent is the root, it adds nothing. An up aggregate lies in the parent, beside its
+ * entries. The others lie in slots of the window, by level. So no node has a parent or flags.
+ * Two things differ from the paper:
+ *  - each node of the left spine has a stack, with the left aggregates of all its suffixes. So
+ *    evicting the oldest entry, or the oldest child, is a step to the next suffix
+ *  - each node of the right spine also has its right aggregate without the parent's. So a change
+ *    above the node costs it one combine
  *
- * `changed` notes a change. It updates an up aggregate at once. Aggregates that depend on a
- * parent are updated by `passDown`, which must follow before the next query.
+ * `refresh` brings a node's up aggregate up to date, or else notes that a spine has changed.
+ * Aggregates of the spines are updated by `passDown`, which must follow before the next query.
  */
 private[fiba] abstract class Aggregates(final val store: NodeStore) {
-  final val answer: Int = store.windowSlots
-  final val opened: Int = store.windowSlots + 1
-  final val ranged: Int = store.windowSlots + 2
-  private[this] val suffixes = store.windowSlots + store.maxArity
-  private[this] val parentSuffixes = store.windowSlots + 2 * store.maxArity
+  import Aggregates._
 
-  // The slots from which a node's aggregate is computed.
-  private[this] val operands = new Array[Int](2 * store.maxArity + 1)
+  final val answer: Int = 0
+  final val opened: Int = 1
+  final val ranged: Int = 2
+  private[this] val inner = 3
+  private[this] val maxArity = store.maxArity
 
-  // The entries that the left finger's parent has lost since its suffixes were stacked.
-  private[this] var parentHead = 0
+  /** The nodes of the spines, by level. The root is on both, at `height`. */
+  final val left, right: Array[Int] = new Array[Int](MaxHeight)
+  final var height = 0
 
-  /** Entries that the left finger can lose before it is underfull; 0 if it is the root. */
+  /** The slots of the left aggregates, by level, above the left finger. */
+  private[this] val leftAggregates = new Array[Int](MaxHeight)
+
+  // The slots of each level: the stack, the right aggregate, the same without the parent's.
+  private[this] val regions = new Array[Int](MaxHeight)
+
+  /** The evicted entries that are still in their places at the front of the left finger. */
+  final var head = 0
+
+  /** The entries in the tree, without the evicted ones before `head`. */
+  final var size = 0
+
+  /** Entries that the left finger can lose before its last; 0 if it is the root. */
   final var spare = 0
 
-  // `parentHead` and `spare` at the beginning of the operation, for `undo`.
-  private[this] var parentHeadBefore = 0
-  private[this] var spareBefore = 0
+  // A bit for each level whose right aggregate without the parent's is out of date
+  private[this] var stale = 0
 
-  // The highest changed node of each spine, or 0, and whether the root has changed.
-  private[this] var leftTop = 0
-  private[this] var rightTop = 0
+  // The highest changed level of each spine, or -1, and whether the root has changed.
+  private[this] var leftTop = -1
+  private[this] var rightTop = -1
   private[this] var rootChanged = false
 
+  // All of the above at the beginning of an operation, for `undo`.
+  private[this] val before = new Array[Int](if (store.undoes) 3 * MaxHeight + 5 else 0)
+
   /** Begins an operation that `undo` can take back. */
-  final def begin(): Unit = {
-    parentHeadBefore = parentHead
-    spareBefore = spare
+  final def begin(): Unit = if (store.undoes) {
     store.begin()
+    System.arraycopy(left, 0, before, 0, MaxHeight)
+    System.arraycopy(right, 0, before, MaxHeight, MaxHeight)
+    System.arraycopy(leftAggregates, 0, before, 2 * MaxHeight, MaxHeight)
+    before(3 * MaxHeight) = height
+    before(3 * MaxHeight + 1) = head
+    before(3 * MaxHeight + 2) = size
+    before(3 * MaxHeight + 3) = spare
+    before(3 * MaxHeight + 4) = stale
   }
 
-  final def undo(): Unit = {
+  final def undo(): Unit = if (store.undoes) {
     store.undo()
-    parentHead = parentHeadBefore
-    spare = spareBefore
+    System.arraycopy(before, 0, left, 0, MaxHeight)
+    System.arraycopy(before, MaxHeight, right, 0, MaxHeight)
+    System.arraycopy(before, 2 * MaxHeight, leftAggregates, 0, MaxHeight)
+    height = before(3 * MaxHeight)
+    head = before(3 * MaxHeight + 1)
+    size = before(3 * MaxHeight + 2)
+    spare = before(3 * MaxHeight + 3)
+    stale = before(3 * MaxHeight + 4)
+    nothingChanged()
+  }
+
+  private def nothingChanged(): Unit = {
+    leftTop = -1
+    rightTop = -1
     rootChanged = false
-    leftTop = 0
-    rightTop = 0
+  }
+
+  final def root: Int = left(height)
+
+  /** Makes the tree empty: one leaf without entries. */
+  final def plant(): Unit = {
+    head = 0
+    size = 0
+    becomeRoot(store.allocate(0), 0)
+    nothingChanged()
+  }
+
+  /** Makes a node the root, and all below it the tree. */
+  final def becomeRoot(node: Int, level: Int): Unit = {
+    height = level
+    left(level) = node
+    right(level) = node
+    rootChanged = true
+    leftTop = level - 1
+    rightTop = level - 1
+    if (level == 0) spare = 0
+    else {
+      left(level - 1) = store.child(node, 0)
+      setRight(level - 1, store.child(node, store.arity(node) - 1))
+    }
+  }
+
+  /** Puts a root of arity 1, without entries, above the present root. */
+  final def growAbove(): Int = {
+    if (regions(height) == 0) regions(height) = store.slotsOfSpines()
+    val grown = store.allocate(height + 1)
+    store.setChild(grown, 0, root)
+    leftTop = height
+    rightTop = height
+    stale |= 1 << height
+    height += 1
+    left(height) = grown
+    right(height) = grown
+    rootChanged = true
+    grown
+  }
+
+  /** Makes a node that of the right spine at its level. */
+  final def setRight(level: Int, node: Int): Unit = if (right(level) != node) {
+    right(level) = node
+    stale |= 1 << level
   }
 
   final def combine(dst: Int, left: Int, right: Int): Unit =
@@ -63,272 +141,191 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
 
   /** Π(leftFinger) ⊗ Π(root) ⊗ Π(rightFinger): at most two combines. */
   final def query(): Int =
-    if (store.size == 0) {
-      store.slots.identity(answer)
-      answer
-    } else if (store.leftFinger == store.root) {
-      store.aggregate(store.root)
-    } else {
+    if (height > 0) {
       val column = store.slots
-      column.combine(answer, suffixes + store.head, store.aggregate(store.root))
-      column.combine(answer, answer, store.aggregate(store.rightFinger))
+      val region = regions(0)
+      column.combine(answer, region + head, inner)
+      column.combine(answer, answer, region + 2 * maxArity)
       answer
+    } else {
+      if (size == 0) store.slots.identity(inner)
+      inner
     }
 
-  /** Appends an operand at the end of a node's aggregate, for a value at the end of the tree. */
-  final def extend(node: Int, operand: Int): Unit = {
-    val aggregate = store.aggregate(node)
-    combine(aggregate, aggregate, operand)
-    store.changed(node)
+  /** The slot of the right aggregate of a level, or of the root's inner one. */
+  final def rightAggregate(level: Int): Int =
+    if (level == height) inner else regions(level) + 2 * maxArity
+
+  private def withoutParents(level: Int): Int = regions(level) + 2 * maxArity + 1
+
+  /** The slot of the left aggregate of a level; of the left finger, with the evicted entries. */
+  final def leftAggregate(level: Int): Int =
+    if (level == 0) regions(0) else leftAggregates(level)
+
+  /** Appends a value at the end of the right finger's aggregate. */
+  final def extend(value: Int): Unit = {
+    stale |= 1
+    val aggregate = rightAggregate(0)
+    combine(aggregate, aggregate, value)
   }
 
   /**
-   * Notes that a node's entries or children have changed. Returns whether its up aggregate has
-   * changed, and so the parent's must.
+   * Appends a child that has left the right spine, and the entry after it, to a level's right
+   * aggregate, or to the root's inner one, unless it will be computed anew.
    */
-  final def changed(node: Int): Boolean =
-    if (store.spine(node) == 0) {
-      recount(node)
-      recomputeUp(node)
+  final def extend(level: Int, child: Int, entry: Int): Unit = {
+    stale |= 1 << level
+    if (!(if (level == height) rootChanged else level <= rightTop)) {
+      val aggregate = rightAggregate(level)
+      combine(aggregate, aggregate, child)
+      combine(aggregate, aggregate, entry)
+    }
+  }
+
+  /** Appends the first value of an empty tree. */
+  final def beginWith(value: Int): Unit = store.slots.copy(inner, value)
+
+  /** Notes a change of a node if it is on a spine. Returns whether it is. */
+  final def noted(node: Int, level: Int): Boolean =
+    if (level == height) {
+      rootChanged = true
+      true
+    } else if (node == left(level)) {
+      leftTop = math.max(leftTop, level)
+      true
+    } else if (node == right(level)) {
+      rightTop = math.max(rightTop, level)
+      stale |= 1 << level
       true
     } else {
-      noteSpine(node)
       false
     }
 
   /**
-   * Updates a node on no spine that has `added` more entries, in it or below it. `last` is the
-   * slot of the new value if that value comes last in the node's subtree; it is combined into the
-   * aggregate. If `last` is NoSlot, the aggregate is recomputed.
+   * Notes that a child of this level has changed. If it is on no spine, its parent gets its
+   * aggregate and its count at once.
    */
-  final def grown(node: Int, added: Int, last: Int): Unit = {
-    store.setCount(node, store.count(node) + added)
-    if (last == Aggregates.NoSlot) recomputeUp(node) else extend(node, last)
-  }
-
-  private def noteSpine(node: Int): Unit =
-    if (node == store.root) rootChanged = true
-    else if (store.spine(node) == NodeStore.Right) rightTop = higher(node, rightTop)
-    else leftTop = higher(node, leftTop)
-
-  /**
-   * The higher of two changed nodes on one spine. At the same level `node` has replaced the
-   * other.
-   */
-  private def higher(node: Int, top: Int): Int =
-    if (top == 0 || store.level(node) >= store.level(top)) node else top
-
-  /** Notes that the left spine has changed from `node` on. The node may be new to the spine. */
-  final def leftChanged(node: Int): Unit =
-    if (node != store.root) {
-      leftTop = node
-    } else {
-      rootChanged = true
-      if (!store.isLeaf(node)) leftTop = store.child(node, 0)
-    }
-
-  /** Notes that the tree has another root. */
-  final def rootReplaced(): Unit = {
-    val root = store.root
-    store.setSpine(root, NodeStore.Both)
-    rootChanged = true
-    if (store.isLeaf(root)) {
-      store.leftFinger = root
-      store.rightFinger = root
-      spare = 0
-      leftTop = 0
-      rightTop = 0
-    } else {
-      leftTop = store.child(root, 0)
-      rightTop = store.child(root, store.arity(root) - 1)
-    }
-  }
-
-  /** Passes all noted changes down to the fingers: sets flags, aggregates and the fingers. */
-  final def passDown(): Unit = {
-    if (rootChanged) recomputeInner(store.root)
-    if (leftTop != 0) passDownLeft(leftTop)
-    if (rightTop != 0) passDownRight(rightTop)
-    rootChanged = false
-    leftTop = 0
-    rightTop = 0
-  }
-
-  private def passDownLeft(from: Int): Unit = {
-    var node = from
-    store.setSpine(node, NodeStore.Left)
-    while (!store.isLeaf(node)) {
-      if (store.level(node) == 1) stackParent(node)
-      else recompute(node, Aggregates.NoSlot, first = false, last = true, above(node))
-      node = store.child(node, 0)
-      store.setSpine(node, NodeStore.Left)
-    }
-    store.leftFinger = node
-    stackSuffixes(store.head)
-  }
-
-  private def passDownRight(from: Int): Unit = {
-    var node = from
-    store.setSpine(node, NodeStore.Right)
-    while (!store.isLeaf(node)) {
-      recompute(node, above(node), first = true, last = false, Aggregates.NoSlot)
-      node = store.child(node, store.arity(node) - 1)
-      store.setSpine(node, NodeStore.Right)
-    }
-    store.rightFinger = node
-    recompute(node, above(node), first = true, last = false, Aggregates.NoSlot)
-  }
-
-  /** The slot of the parent's spine aggregate, or NoSlot if the parent is the root. */
-  private def above(node: Int): Int = {
-    val parent = store.parent(node)
-    if (parent == store.root) Aggregates.NoSlot else store.aggregate(parent)
-  }
-
-  /** The slot of the left aggregate of a node above the left finger. */
-  final def leftAggregate(node: Int): Int =
-    if (store.level(node) > 1) store.aggregate(node) else parentSuffixes + parentHead
-
-  /**
-   * The left finger, without its first `drop` entries, has become the front of its sibling. The
-   * oldest entry of their parent lies between the two parts. The stacked aggregates of those
-   * `kept` suffixes stay valid and move to the first places of the stack.
-   */
-  final def leftFingerMerged(sibling: Int, drop: Int, kept: Int): Unit = {
-    var i = 0
-    while (i < kept) {
-      store.slots.copy(suffixes + i, suffixes + drop + i)
-      i += 1
-    }
-    store.slots.copy(suffixes + kept, parentSuffixes + parentHead)
-    parentHead += 1
-    store.leftFinger = sibling
-    store.head = 0
-    store.setSpine(sibling, NodeStore.Left)
-    stackSuffixes(kept + 1)
-  }
-
-  /** Stacks the suffixes that are missing after a tree was taken over from a store. */
-  final def stackAll(): Unit =
-    if (store.leftFinger != store.root) {
-      val parent = store.parent(store.leftFinger)
-      if (parent != store.root) stackParent(parent)
-      stackSuffixes(store.head)
-    }
-
-  /** Stacks the left aggregates of the left finger's suffixes that start at `first` or later. */
-  private def stackSuffixes(first: Int): Unit = {
-    val column = store.slots
-    val leaf = store.leftFinger
-    val parent = store.parent(leaf)
-    var i = store.arity(leaf) - 2
-    var younger = suffixes + i
-    if (parent != store.root) {
-      younger = leftAggregate(parent)
-    } else {
-      column.copy(younger, store.slot(leaf, i))
-      i -= 1
-    }
-    while (i >= first) {
-      column.combine(suffixes + i, store.slot(leaf, i), younger)
-      younger = suffixes + i
-      i -= 1
-    }
-    spare = store.arity(leaf) - store.minArity - store.head
-  }
-
-  /**
-   * Stacks the suffixes of the left finger's parent. Each step adds an entry and its right child.
-   */
-  private def stackParent(parent: Int): Unit = {
-    var younger = above(parent)
-    var i = store.arity(parent) - 2
-    while (i >= 0) {
-      val suffix = parentSuffixes + i
-      combine(suffix, store.slot(parent, i), store.aggregate(store.child(parent, i + 1)))
-      if (younger != Aggregates.NoSlot) combine(suffix, suffix, younger)
-      younger = suffix
-      i -= 1
-    }
-    parentHead = 0
-  }
-
-  private def recomputeUp(node: Int): Unit =
-    recompute(node, Aggregates.NoSlot, first = true, last = true, Aggregates.NoSlot)
-
-  private def recount(node: Int): Unit = {
-    var count = store.arity(node) - 1
-    if (!store.isLeaf(node)) {
-      var i = count
-      while (i >= 0) {
-        count += store.count(store.child(node, i))
-        i -= 1
+  final def refresh(parent: Int, level: Int, i: Int): Unit = {
+    val child = store.child(parent, i)
+    if (!noted(child, level)) {
+      var entries = store.arity(child) - 1
+      if (level > 0) {
+        var k = entries
+        while (k >= 0) {
+          entries += store.count(child, k)
+          k -= 1
+        }
       }
+      store.addCount(parent, i, entries - store.count(parent, i))
+      computeUp(store.aggregate(parent, i), child, level)
     }
-    store.setCount(node, count)
   }
 
-  private def recomputeInner(root: Int): Unit =
-    if (store.arity(root) > 1) {
-      recompute(root, Aggregates.NoSlot, first = false, last = false, Aggregates.NoSlot)
-    }
-
-  /**
-   * Recomputes a node's aggregate. `first` and `last` say whether it includes the first and the
-   * last child, if the node has children. `before` and `after` are operands at the ends, or
-   * NoSlot.
-   */
-  private def recompute(
-      node: Int,
-      before: Int,
-      first: Boolean,
-      last: Boolean,
-      after: Int
-  ): Unit = {
-    val operands = this.operands
+  /** Computes a node's up aggregate. */
+  final def computeUp(dst: Int, node: Int, level: Int): Unit = {
+    val first = store.aggregate(node, 0)
     val entries = store.arity(node) - 1
-    var count = 0
-    if (before != Aggregates.NoSlot) {
-      operands(0) = before
-      count = 1
+    fold(dst, first, first + (if (level == 0) entries - 1 else 2 * entries))
+  }
+
+  /** `dst <- first ⊗ … ⊗ last`; there is at least one. */
+  private def fold(dst: Int, first: Int, last: Int): Unit =
+    if (first == last) store.slots.copy(dst, first)
+    else {
+      store.slots.combine(dst, first, first + 1)
+      store.slots.foldRange(dst, first + 2, last)
     }
-    if (store.isLeaf(node)) {
-      var i = 0
-      while (i < entries) {
-        operands(count) = store.slot(node, i)
-        count += 1
-        i += 1
-      }
+
+  /** Notes that the left spine has changed from this level on. */
+  final def leftChanged(level: Int): Unit =
+    if (level == height) {
+      rootChanged = true
+      leftTop = level - 1
+      if (level > 0) left(level - 1) = store.child(root, 0)
     } else {
-      if (first) {
-        operands(count) = store.aggregate(store.child(node, 0))
-        count += 1
-      }
-      operands(count) = store.slot(node, 0)
-      count += 1
-      var i = 1
-      while (i < entries) {
-        operands(count) = store.aggregate(store.child(node, i))
-        operands(count + 1) = store.slot(node, i)
-        count += 2
-        i += 1
-      }
-      if (last) {
-        operands(count) = store.aggregate(store.child(node, entries))
-        count += 1
-      }
+      leftTop = level
     }
-    if (after != Aggregates.NoSlot) {
-      operands(count) = after
-      count += 1
+
+  /** Notes that all nodes of the right spine below the root are new. */
+  final def rightReplaced(): Unit = {
+    rightTop = height - 1
+    stale |= (1 << height) - 1
+  }
+
+  /** Passes all noted changes down to the fingers: the spines and their aggregates. */
+  final def passDown(): Unit = {
+    if (rootChanged) {
+      val entries = store.arity(root) - 1
+      val first = store.aggregate(root, 0)
+      if (height > 0) fold(inner, first + 1, first + 2 * entries - 1)
+      else if (entries > 0) fold(inner, first, first + entries - 1)
     }
-    store.slots.fold(store.aggregate(node), operands, count)
-    store.changed(node)
+    if (leftTop >= 0) passDownLeft()
+    if (rightTop >= 0) passDownRight()
+    nothingChanged()
+  }
+
+  private def passDownLeft(): Unit = {
+    var level = leftTop
+    while (level > 0) {
+      val first = store.aggregate(left(level), 0) + 1
+      stack(level, first, 0, 2 * (store.arity(left(level)) - 1))
+      leftAggregates(level) = regions(level)
+      left(level - 1) = store.child(left(level), 0)
+      level -= 1
+    }
+    val leaf = left(0)
+    stack(0, store.aggregate(leaf, 0), head, store.arity(leaf) - 1)
+    spare = store.arity(leaf) - 2 - head
+  }
+
+  /** Stacks the left aggregates of a level's suffixes, from that of operand `from` on. */
+  private def stack(level: Int, first: Int, from: Int, until: Int): Unit = {
+    val region = regions(level)
+    store.slots.move(region + from, first + from, until - from)
+    if (level + 1 == height) {
+      store.slots.suffixes(region + from, region + until - 1)
+    } else {
+      store.slots.copy(region + until, leftAggregates(level + 1))
+      store.slots.suffixes(region + from, region + until)
+    }
+  }
+
+  private def passDownRight(): Unit = {
+    var level = rightTop
+    while (level >= 0) {
+      val without = withoutParents(level)
+      if ((stale >> level & 1) != 0) {
+        val node = right(level)
+        val first = store.aggregate(node, 0)
+        val entries = store.arity(node) - 1
+        fold(without, first, first + (if (level == 0) entries else 2 * entries) - 1)
+        if (level > 0) setRight(level - 1, store.child(node, entries))
+      }
+      if (level + 1 == height) store.slots.copy(rightAggregate(level), without)
+      else combine(rightAggregate(level), rightAggregate(level + 1), without)
+      level -= 1
+    }
+    stale &= -1 << rightTop + 1
+  }
+
+  /**
+   * The left finger has become the front of its sibling, after the oldest entry of their parent.
+   * The parent's next suffix is then its own.
+   */
+  final def leftFingerMerged(sibling: Int): Unit = {
+    leftAggregates(1) += 2
+    left(0) = sibling
+    head = 0
+    leftTop = 0
+    passDown()
   }
 }
 
 private[fiba] object Aggregates {
 
-  /** Stands for an operand that would be the identity and is left out. */
+  /** Stands for an operand that is left out. */
   final val NoSlot = -1
+
+  private final val MaxHeight = NodeStore.MaxHeight
 }

@@ -10,9 +10,9 @@ package io.sash.papers.fiba
  *     be the parent.
  *  1. The ''pass up'' evicts along the boundary and restores the arities, above the top as long
  *     as a node needs repair. The rest of the boundary is the new left spine. So only a neighbor
- *     that gave children away needs its up aggregate. If node and neighbor make exactly one full
- *     node, they merge, where the paper moves children. In-order data leave nodes of arity μ + 1
- *     behind, and the merge halves their rebalancing.
+ *     that gave children away needs its up aggregate. A leaf needs no repair as long as it has an
+ *     entry. If node and neighbor make exactly one full node, they merge, where the paper moves
+ *     children.
  *  1. The ''pass down'' is the one of [[Aggregates]].
  *
  * Cost (theorem 1): amortised O(log m) for m evicted entries, O(log n) at worst.
@@ -20,8 +20,8 @@ package io.sash.papers.fiba
 private[fiba] final class BulkEvict(tree: FingerTree) {
   private[this] val store = tree.store
 
-  // The boundary by level. A neighbor of 0 means that the node has none, since it is on the right
-  // spine.
+  // The boundary by level; ancestors are levels. A neighbor of 0 means that the node has none,
+  // since it is on the right spine.
   private[this] val nodes = new Array[Int](NodeStore.MaxHeight)
   private[this] val drops = new Array[Int](NodeStore.MaxHeight)
   private[this] val neighbors = new Array[Int](NodeStore.MaxHeight)
@@ -30,43 +30,37 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
 
   /** Evicts the oldest entry. If the left finger can spare it, this only advances `head`. */
   def evict(): Unit = {
-    store.size -= 1
+    tree.size -= 1
     if (tree.spare > 0) {
       tree.spare -= 1
-      store.head += 1
+      tree.head += 1
+    } else if (mergesSimply) {
+      mergeSimply()
     } else {
-      evictFromScarce(store.leftFinger)
+      startAt(0)
+      drops(0) = tree.head + 1
+      cut(0)
     }
   }
 
-  private def evictFromScarce(leaf: Int): Unit =
-    if (mergesSimply(leaf)) {
-      mergeSimply(leaf, store.parent(leaf))
-    } else {
-      startAt(leaf)
-      drops(0) = store.head + 1
-      cut(0)
-    }
-
   /**
-   * Whether the left finger, one entry short, merges with a sibling, and the parent can spare
-   * that sibling's separator.
+   * Whether the left finger, without its last entry, merges with a sibling, and the parent can
+   * spare that sibling's separator.
    */
-  private def mergesSimply(leaf: Int): Boolean = {
-    val parent = store.parent(leaf)
-    parent != store.root && parent != 0 && tree.surplus(parent) > 0 &&
-    tree.surplus(store.child(parent, 1)) <= 1
+  private def mergesSimply: Boolean = tree.height > 1 && {
+    val parent = tree.left(1)
+    tree.surplus(parent) > 0 && store.arity(store.child(parent, 1)) < store.maxArity
   }
 
   /** Merges as `cut` would, but without a look at the nodes above the parent. */
-  private def mergeSimply(leaf: Int, parent: Int): Unit = {
+  private def mergeSimply(): Unit = {
+    val leaf = tree.left(0)
+    val parent = tree.left(1)
     val sibling = store.child(parent, 1)
-    val drop = store.head + 1
-    val kept = store.arity(leaf) - 1 - drop
-    tree.merge(leaf, drop, sibling, parent, 0)
-    tree.dropOldest(parent, 1)
+    tree.merge(leaf, tree.head + 1, sibling, parent, 0)
+    tree.remove(parent, 0, 1)
     store.free(leaf)
-    tree.leftFingerMerged(sibling, drop, kept)
+    tree.leftFingerMerged(sibling)
   }
 
   /**
@@ -74,41 +68,48 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
    * youngest.
    */
   def evict(time: Long): Unit = {
-    val leaf = store.leftFinger
-    val drop = tree.notYounger(leaf, time)
-    val step = drop - store.head
+    val leaf = tree.left(0)
+    val entries = store.arity(leaf) - 1
+    var drop = tree.head
+    while (drop < entries && store.time(leaf, drop) <= time) drop += 1
+    val step = drop - tree.head
     if (step <= tree.spare) {
-      store.size -= step
-      store.head = drop
+      tree.size -= step
+      tree.head = drop
       tree.spare -= step
+    } else if (step == tree.spare + 1 && mergesSimply && time < store.time(tree.left(1), 0)) {
+      tree.size -= step
+      tree.head = drop - 1
+      mergeSimply()
     } else {
-      startAt(tree.top(time))
+      startAt(tree.start(time))
+      nodes(top) = tree.path(top)
+      if (nodes(top) != tree.left(top)) neighbors(top) = 0
       // below the right spine few entries remain, so count the remaining ones
-      val countsRest = nodes(top) != store.root && neighbors(top) == 0
+      val countsRest = top < tree.height && neighbors(top) == 0
       val bottom = search(time)
-      if (!countsRest) store.size -= entriesDropped(bottom) - store.head
+      if (!countsRest) tree.size -= entriesDropped(bottom) - tree.head
       cut(bottom)
-      if (countsRest) store.size = tree.entriesUnder(store.root)
+      if (countsRest) tree.size = tree.entriesUnder(tree.root)
     }
   }
 
   private def cut(bottom: Int): Unit = {
-    store.head = 0
+    tree.head = 0
     passUp(bottom)
     tree.passDown()
   }
 
-  /** Makes `node` the top of the boundary, without entries to evict yet. */
-  private def startAt(node: Int): Unit = {
-    top = store.level(node)
-    nodes(top) = node
+  /** Lets the boundary begin with the left spine's node of a level, without entries to evict. */
+  private def startAt(level: Int): Unit = {
+    top = level
+    nodes(top) = tree.left(top)
     drops(top) = 0
-    if (node == store.root || store.spine(node) == NodeStore.Right) {
-      neighbors(top) = 0
-    } else {
-      val parent = store.parent(node)
-      ancestors(top) = parent
-      neighbors(top) = store.child(parent, 1)
+    neighbors(top) = 0
+    if (top < tree.height) {
+      ancestors(top) = top + 1
+      neighbors(top) = store.child(tree.left(top + 1), 1)
+      nodes(top + 1) = tree.left(top + 1)
       drops(top + 1) = 0
     }
   }
@@ -119,9 +120,9 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
     var going = true
     while (going) {
       val node = nodes(level)
-      val drop = tree.notYounger(node, time)
+      val drop = store.notYounger(node, time)
       drops(level) = drop
-      going = level > 0 && !tree.isAt(node, drop - 1, time)
+      going = level > 0 && !store.isAt(node, drop - 1, time)
       if (going) {
         descend(level, node, drop)
         level -= 1
@@ -133,11 +134,11 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
   private def descend(level: Int, node: Int, drop: Int): Unit = {
     nodes(level - 1) = store.child(node, drop)
     if (drop < store.arity(node) - 1) {
-      ancestors(level - 1) = node
+      ancestors(level - 1) = level
       neighbors(level - 1) = store.child(node, drop + 1)
     } else {
       ancestors(level - 1) = ancestors(level)
-      neighbors(level - 1) = store.child(neighbors(level), 0)
+      neighbors(level - 1) = if (neighbors(level) == 0) 0 else store.child(neighbors(level), 0)
     }
   }
 
@@ -149,14 +150,7 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
     var dropped = 0
     var level = bottom
     while (level <= top) {
-      dropped += drops(level)
-      if (level > 0) {
-        var i = drops(level) - 1
-        while (i >= 0) {
-          dropped += tree.entriesUnder(store.child(nodes(level), i))
-          i -= 1
-        }
-      }
+      dropped += tree.entries(nodes(level), drops(level))
       level += 1
     }
     dropped
@@ -173,22 +167,24 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
     val node = nodes(level)
     val neighbor = neighbors(level)
     val drop = drops(level)
-    val deficit = drop - tree.surplus(node)
-    freeOldest(node, drop)
-    if (neighbor != 0 && deficit > 0 && deficit >= tree.surplus(neighbor)) {
-      merge(node, drop, neighbor, ancestors(level))
+    val rest = store.arity(node) - drop
+    val deficit = (if (level == 0) 2 else store.minArity) - rest
+    if (level > 0) freeOldest(node, drop)
+    if (neighbor != 0 && deficit > 0 && rest + store.arity(neighbor) <= store.maxArity) {
+      merge(level, node, drop, neighbor)
     } else {
-      if (drop > 0) tree.dropOldest(node, drop)
+      if (drop > 0) tree.remove(node, 0, drop)
       if (neighbor == 0) {
-        repairRoot(node)
+        repairRoot(level, node)
         BulkEvict.Done
       } else if (deficit > 0) {
         val ancestor = ancestors(level)
-        tree.move(node, neighbor, ancestor, drops(store.level(ancestor)), deficit)
-        tree.changed(neighbor)
+        tree.move(node, neighbor, nodes(ancestor), drops(ancestor), deficit)
+        if (ancestor == level + 1) tree.refresh(nodes(ancestor), level, drops(ancestor) + 1)
+        else tree.refresh(neighbors(level + 1), level, 0)
         above(level, ancestor)
       } else {
-        above(level, node)
+        above(level, level)
       }
     }
   }
@@ -205,29 +201,28 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
    * Merges a node into its neighbor. The next level is the ancestor's, since all nodes between
    * the two leave as a whole.
    */
-  private def merge(node: Int, drop: Int, neighbor: Int, ancestor: Int): Int = {
-    val level = store.level(ancestor)
-    if (level > top) startAt(ancestor)
-    tree.merge(node, drop, neighbor, ancestor, drops(level))
-    if (store.spine(neighbor) != 0) tree.changed(neighbor)
-    drops(level) += 1
-    level
+  private def merge(level: Int, node: Int, drop: Int, neighbor: Int): Int = {
+    val ancestor = ancestors(level)
+    if (ancestor > top) startAt(ancestor)
+    tree.merge(node, drop, neighbor, nodes(ancestor), drops(ancestor))
+    tree.noted(neighbor, level)
+    drops(ancestor) += 1
+    ancestor
   }
 
   /** Shrinks the tree to a node of the right spine, or to that node's only child. */
-  private def repairRoot(node: Int): Unit =
-    if (store.arity(node) == 1 && !store.isLeaf(node)) tree.shrinkTo(store.child(node, 0))
-    else if (node != store.root) tree.shrinkTo(node)
-    else tree.leftChanged(node)
+  private def repairRoot(level: Int, node: Int): Unit =
+    if (level > 0 && store.arity(node) == 1) tree.shrinkTo(store.child(node, 0), level - 1)
+    else if (level < tree.height) tree.shrinkTo(node, level)
+    else tree.leftChanged(level)
 
-  private def freeOldest(node: Int, drop: Int): Unit =
-    if (!store.isLeaf(node)) {
-      var i = drop - 1
-      while (i >= 0) {
-        store.free(store.child(node, i))
-        i -= 1
-      }
+  private def freeOldest(node: Int, drop: Int): Unit = {
+    var i = drop - 1
+    while (i >= 0) {
+      store.free(store.child(node, i))
+      i -= 1
     }
+  }
 }
 
 private object BulkEvict {

@@ -1,17 +1,19 @@
 package io.sash.papers.fiba
 
+import java.util.Arrays
+
 /**
  * Bulk insertion at or before the youngest entry, section 5.
  *
- *  1. The ''insertion sites search'' finds the site of the earliest entry from the nearer finger.
- *     It finds each further site from the site before, going up at most to their least common
- *     ancestor. If the tree already has an entry of that time, the new value is combined into it.
- *  1. The ''pass up'' turns the treelets of one level into treelets of the next. It interleaves a
- *     node's new entries with its own entries and splits nodes that are too large.
- *  1. The ''pass down'' is the one of [[Aggregates]].
+ * The lowest node of a spine that spans all entries is found from the nearer finger. From there
+ * each node divides its entries among its children, so that a node is entered once, and gets
+ * treelets back from those that were split. It interleaves them with its own entries, and splits
+ * in turn. If the tree already has an entry of that time, the new value is combined into it. The
+ * pass down is the one of [[Aggregates]].
  *
- * The value of an entry on its way up lies in the aggregate slot of the new node to its right.
- * That aggregate is computed once the parent has taken the entry.
+ * The paper finds all sites first, and then turns the treelets of one level into those of the
+ * next. The nodes that are visited are the same, in another order, and no node need know its
+ * parent.
  *
  * Cost (theorem 3): amortised O(log d + m(1 + log(d/m))) for m entries, where the earliest is d
  * entries from an end of the window.
@@ -19,15 +21,10 @@ package io.sash.papers.fiba
 private[fiba] final class BulkInsert(tree: FingerTree) {
   private[this] val store = tree.store
   private[this] val pieces = new Pieces(tree)
-  private[this] var current = new Treelets
-  private[this] var next = new Treelets
 
-  // The path to the latest site, from `level` up to `top`. Entries below a path node are older
-  // than the node's bound.
-  private[this] val path = new Array[Int](NodeStore.MaxHeight)
-  private[this] val bounds = new Array[Long](NodeStore.MaxHeight)
-  private[this] var level = 0
-  private[this] var top = 0
+  private[this] val treelets = new Treelets
+  private[this] var times: Array[Long] = _
+  private[this] var firstSlot = 0
 
   /**
    * Inserts the entries times[0, count), which ascend. Their values are in slots from `firstSlot`
@@ -35,129 +32,58 @@ private[fiba] final class BulkInsert(tree: FingerTree) {
    */
   def insert(times: Array[Long], count: Int, firstSlot: Int): Unit =
     if (count > 0) {
-      start(times(0))
-      var i = 0
-      while (i < count) {
-        findSite(times(i), firstSlot + i)
-        i += 1
-      }
-      passUp()
+      this.times = times
+      this.firstSlot = firstSlot
+      treelets.length = 0
+      val top = tree.start(times(0), times(count - 1))
+      insertBelow(tree.path(top), top, 0, count)
+      passUp(top)
+      tree.passDown()
     }
 
-  /** Starts the search at the lowest node of a spine whose subtree spans the earliest time. */
-  private def start(earliest: Long): Unit = {
-    val node = tree.top(earliest)
-    if (node == store.leftFinger) tree.settle()
-    current.length = 0
-    riseTo(node)
-  }
-
-  private def riseTo(node: Int): Unit = {
-    level = store.level(node)
-    top = level
-    path(level) = node
-    bounds(level) = if (mayRise) store.time(store.parent(node), 0) else Long.MaxValue
-  }
-
-  /** Whether the tree has entries younger than those under the top of the path. */
-  private def mayRise: Boolean = store.spine(path(top)) == NodeStore.Left
-
-  /** Step 1 for one entry. */
-  private def findSite(time: Long, slot: Int): Unit = {
-    while (level < top && time >= bounds(level)) level += 1
-    while (level == top && time >= bounds(level) && mayRise) riseTo(store.parent(path(level)))
-    var node = path(level)
-    var i = tree.older(node, time)
-    while (level > 0 && !tree.isAt(node, i, time)) {
-      descend(node, i)
-      node = path(level)
-      i = tree.older(node, time)
-    }
-    if (tree.isAt(node, i, time)) {
-      val entry = store.slot(node, i)
-      tree.combine(entry, entry, slot)
-      current.add(node, time, Treelets.Recompute, 0)
-    } else {
-      current.add(node, time, slot, 0)
-      store.size += 1
-    }
-  }
-
-  private def descend(node: Int, i: Int): Unit = {
-    level -= 1
-    path(level) = store.child(node, i)
-    bounds(level) = if (i < store.arity(node) - 1) store.time(node, i) else bounds(level + 1)
-  }
-
-  /** Step 2, from the leaves up to the level where nothing changes, and step 3. */
-  private def passUp(): Unit = {
-    val root = store.root
-    var going = 0
-    while (current.length > 0) {
-      passUp(going)
-      going += 1
-    }
-    if (store.root != root) tree.rootReplaced()
-    tree.passDown()
-  }
-
-  /** Turns the events of one level into the events of the next. */
-  private def passUp(level: Int): Unit = {
-    next.length = 0
-    var i = 0
-    while (i < current.length) {
-      val target = current.targets(i)
-      if (store.level(target) > level) {
-        next.add(target, current.times(i), Treelets.Recompute, 0)
-        i += 1
+  /** Inserts the entries [from, until) into a node and below it. Its parent is left to do. */
+  private def insertBelow(node: Int, level: Int, from: Int, until: Int): Unit = {
+    val base = treelets.length
+    if (level == 0 && node == tree.left(0)) tree.settle()
+    var k = from
+    while (k < until) {
+      val i = store.older(node, times(k))
+      if (store.isAt(node, i, times(k))) {
+        val entry = store.slot(node, i)
+        tree.combine(entry, entry, firstSlot + k)
+        k += 1
+      } else if (level == 0) {
+        treelets.add(times(k), firstSlot + k, 0)
+        tree.size += 1
+        k += 1
       } else {
-        val until = current.groupEnd(i)
-        insertInto(target, i, until)
-        i = until
+        val end = if (i < store.arity(node) - 1) before(store.time(node, i), k, until) else until
+        insertBelow(store.child(node, i), level - 1, k, end)
+        tree.refresh(node, level - 1, i)
+        k = end
       }
     }
-    val done = current
-    current = next
-    next = done
+    if (treelets.length > base) pieces.interleave(node, level, treelets, base)
   }
 
-  /** Inserts the treelets [from, until) into their target and tells its parent. */
-  private def insertInto(target: Int, from: Int, until: Int): Unit = {
-    val insertions = current.insertions(from, until)
-    val promoted = if (insertions > 0) interleave(target, until, insertions) else 0
-    var i = from
-    while (i < until) {
-      if (current.children(i) != 0) tree.changed(current.children(i))
-      i += 1
-    }
-    if (tree.changed(target) && promoted == 0) {
-      next.add(store.parent(target), current.times(from), Treelets.Recompute, 0)
-    }
+  /** The end of the entries from `from` on that are older than `time`, as the first is. */
+  private def before(time: Long, from: Int, until: Int): Int = {
+    var step = 1
+    while (from + step < until && times(from + step) < time) step *= 2
+    val i = Arrays.binarySearch(times, from + step / 2, math.min(from + step, until), time)
+    if (i >= 0) i else -(i + 1)
   }
 
-  /**
-   * Interleaves a node's entries with the new ones, from the youngest to the oldest, and splits
-   * (figure 6). Returns the number of promoted entries, one before each new piece.
-   */
-  private def interleave(target: Int, until: Int, insertions: Int): Int = {
-    val leaf = store.isLeaf(target)
-    var entry = store.arity(target) - 2
-    var event = until - 1
-    var left = insertions
-    pieces.start(target, store.arity(target) + insertions, next)
-    while (left > 0 || !pieces.onlyTarget) {
-      while (left > 0 && current.slots(event) == Treelets.Recompute) event -= 1
-      if (left > 0 && (entry < 0 || store.time(target, entry) < current.times(event))) {
-        pieces.put(current.times(event), current.slots(event), current.children(event))
-        event -= 1
-        left -= 1
-      } else {
-        val child = if (leaf) 0 else store.child(target, entry + 1)
-        pieces.put(store.time(target, entry), store.slot(target, entry), child)
-        entry -= 1
-      }
+  /** Goes up a spine as long as its nodes are split. */
+  private def passUp(top: Int): Unit = {
+    var level = top
+    while (treelets.length > 0) {
+      level += 1
+      tree.riseOrGrow(level)
+      val parent = tree.path(level)
+      tree.refresh(parent, level - 1, tree.at(level))
+      pieces.interleave(parent, level, treelets, 0)
     }
-    pieces.finish()
-    pieces.splits
+    tree.noted(tree.path(level), level)
   }
 }

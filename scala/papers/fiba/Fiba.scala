@@ -27,11 +27,12 @@ import io.sash.papers.elements.OutOfOrderWindow
  * Invariants, between operations:
  *  - (I1) height: all leaves are at the same distance from the root
  *  - (I2) order: times ascend within a node, and lie between the neighbouring times of the parent
- *  - (I3) arity: from μ = minArity to 2μ, of the root from 2; an empty window is a leaf of arity
- *    1
- *  - (I4) aggregates: every node holds the aggregate of its location, see `Aggregates`
- *  - (I5) a node on no spine knows the number of entries below it, so that `size` is exact after
- *    a bulk eviction that does not visit the evicted entries
+ *  - (I3) arity: from μ = minArity to 2μ. The root, the right spine and the left finger have 2 or
+ *    more, so that appends fill whole nodes and evictions use up whole leaves. An empty window is
+ *    a leaf of arity 1
+ *  - (I4) aggregates: every node has the aggregate of its location, see `Aggregates`
+ *  - (I5) a parent knows the number of entries in and below each child on no spine, so that
+ *    `size` is exact after a bulk eviction that does not visit the evicted entries
  *
  * If the column throws, the window and its open slots are as they were before the call. For that,
  * if the column is not `total`, an operation copies each slot before it writes to it. Two
@@ -48,15 +49,16 @@ import io.sash.papers.elements.OutOfOrderWindow
  *  - range: O(log d + log e), where d and e are the distances of the range's ends to the nearer
  *    ends of the window. If both are nearer to the same end, only the farther one counts
  *
- * At worst each is O(log n), and bulkInsert O(m log((m + n)/m) + log d). Space: 2μ slots for each
- * node; a window that slides in order uses μ + 1 of them.
+ * At worst each is O(log n), and bulkInsert O(m log((m + n)/m) + log d). Space: 2μ slots for a
+ * leaf, 4μ for an inner node. Of a window that slides in order, each node has 2μ - 2 elements.
+ *
+ * A window holds at most 2^28 elements, in 2^30 slots, since an Int numbers them. So the 10^9
+ * elements of the paper's largest window are refused: they would take 1.5 · 10^9 slots at μ = 4.
  *
  * Paper: Tangwongsan, Hirzel, Schneider, ''Out-of-Order Sliding-Window Aggregation with Efficient
  * Bulk Evictions and Insertions'', PVLDB 2023, sections 3 to 6.
- *
- * @param store the store of the nodes; if it already holds a tree, the window goes on with it
  */
-final class Fiba(store: NodeStore) extends OutOfOrderWindow {
+final class Fiba private[fiba] (store: NodeStore) extends OutOfOrderWindow {
   private[fiba] val tree = new FingerTree(store)
   private[this] val appending = new Append(tree)
   private[this] val insertion = new Insertion(tree)
@@ -76,15 +78,19 @@ final class Fiba(store: NodeStore) extends OutOfOrderWindow {
   private[this] var firstOpen = 0
   private[this] var distinct = new Array[Long](0)
 
-  if (store.root == 0) tree.plant() else tree.stackAll()
+  tree.plant()
 
-  /** A window in memory. */
+  /**
+   * A window over a column.
+   *
+   * @param minArity μ, a power of two from 2 to 32
+   */
   def this(initial: Partials, minArity: Int = Fiba.MinArity) =
-    this(ArrayNodeStore(initial, minArity))
+    this(NodeStore(initial, minArity))
 
-  override def size: Int = store.size
+  override def size: Int = tree.size
 
-  def isEmpty: Boolean = store.size == 0
+  def isEmpty: Boolean = tree.size == 0
 
   override def column: Partials = store.column
 
@@ -126,7 +132,7 @@ final class Fiba(store: NodeStore) extends OutOfOrderWindow {
     else if (time == tree.youngest) appending.merge(slot)
     else insertion.insert(time, slot)
 
-  private def isLast(time: Long): Boolean = store.size == 0 || time > tree.youngest
+  private def isLast(time: Long): Boolean = tree.size == 0 || time > tree.youngest
 
   override def openBulk(count: Int): Int = {
     if (count < 0)
@@ -171,7 +177,7 @@ final class Fiba(store: NodeStore) extends OutOfOrderWindow {
   }
 
   override def bulkEvict(time: Long): Unit =
-    if (store.size > 0 && time >= tree.oldest) {
+    if (tree.size > 0 && time >= tree.oldest) {
       if (time < tree.youngest) evictUntil(time) else uproot()
     }
 
@@ -183,7 +189,7 @@ final class Fiba(store: NodeStore) extends OutOfOrderWindow {
     } catch takingBack
 
   override def remove(time: Long): Unit = {
-    val inside = store.size > 0 && time >= tree.oldest && time <= tree.youngest
+    val inside = tree.size > 0 && time >= tree.oldest && time <= tree.youngest
     if (!inside) throw missing(time)
     if (time == tree.oldest) evict() else removeInside(time)
   }
@@ -201,13 +207,13 @@ final class Fiba(store: NodeStore) extends OutOfOrderWindow {
   override def query(): Int = tree.query()
 
   override def range(from: Long, to: Long): Int =
-    if (store.size == 0 || from > to || from > tree.youngest || to < tree.oldest) {
+    if (tree.size == 0 || from > to || from > tree.youngest || to < tree.oldest) {
       ranges.identity()
     } else {
       ranges.query(math.max(from, tree.oldest), math.min(to, tree.youngest))
     }
 
-  override def foreach(visit: (Long, Int) => Unit): Unit = tree.foreach(store.root, visit)
+  override def foreach(visit: (Long, Int) => Unit): Unit = tree.foreach(tree.root, visit)
 
   override def clear(): Unit = {
     uproot()
@@ -216,13 +222,13 @@ final class Fiba(store: NodeStore) extends OutOfOrderWindow {
   }
 
   private def uproot(): Unit = {
-    store.free(store.root)
+    store.free(tree.root)
     tree.plant()
   }
 
   /** How many of the times are at or before the youngest element. */
   private def lateCount(times: Array[Long], count: Int): Int =
-    if (store.size == 0 || count == 0 || times(0) > tree.youngest) {
+    if (tree.size == 0 || count == 0 || times(0) > tree.youngest) {
       0
     } else {
       val i = Arrays.binarySearch(times, 0, count, tree.youngest)
@@ -254,11 +260,14 @@ final class Fiba(store: NodeStore) extends OutOfOrderWindow {
   }
 
   private def requireNonEmpty(what: String): Unit =
-    if (store.size == 0) throw new NoSuchElementException(s"$what on an empty window")
+    if (tree.size == 0) throw new NoSuchElementException(s"$what on an empty window")
 
   private def requireRoom(count: Int): Unit =
-    if (count > NodeStore.MaxSize - store.size) {
-      throw new IllegalStateException(s"a window holds at most ${NodeStore.MaxSize} elements")
+    if (count > NodeStore.MaxSize - tree.size) {
+      throw new IllegalStateException(
+        s"a window holds at most ${NodeStore.MaxSize} elements, since an Int numbers their " +
+          "slots; use several windows"
+      )
     }
 
   private def requireBulk(times: Array[Long], count: Int): Unit = {

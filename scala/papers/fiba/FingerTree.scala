@@ -2,124 +2,132 @@ package io.sash.papers.fiba
 
 /**
  * The finger B-tree: search from the fingers, and the local changes of section 4. They keep its
- * height, order and arity invariants.
+ * height, order and arity invariants. A search records its path, by which changes go up again.
  */
 private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes) {
   private[this] val minArity = store.minArity
 
+  /** The path of the last search, by level: nodes, and which child of each is the next. */
+  val path, at: Array[Int] = new Array[Int](NodeStore.MaxHeight)
+
+  /** The level at which the path begins, on a spine. */
+  var top = 0
+
+  /** Whether the path begins on the left spine. */
+  private[this] var fromLeft = false
+
   /** Whether the last `find` has found an entry of its time. */
   var found: Boolean = false
 
-  /** How many entries of the node that `find` returned are older. */
+  /** How many entries of the node that `find` has found are older. */
   var place: Int = 0
 
-  /** Makes the tree empty: one leaf without entries. */
-  def plant(): Unit = {
-    val leaf = store.allocate(0)
-    store.setSpine(leaf, NodeStore.Both)
-    store.root = leaf
-    store.leftFinger = leaf
-    store.rightFinger = leaf
-    store.head = 0
-    store.size = 0
-    spare = 0
-  }
+  def oldest: Long = store.time(left(0), head)
 
-  def oldest: Long = store.time(store.leftFinger, store.head)
-
-  def youngest: Long = store.time(store.rightFinger, store.arity(store.rightFinger) - 2)
+  def youngest: Long = lastTime(right(0))
 
   /**
-   * The lowest node of a spine whose subtree spans `time`. The search goes up from the finger on
-   * the side of `time`, seen from the root's entries.
+   * Begins a path with the lowest node of a spine whose subtree spans `time`. The search goes up
+   * from the finger on the side of `time`, seen from the root's entries.
    */
-  def top(time: Long): Int = {
-    val root = store.root
-    if (store.isLeaf(root)) root
-    else if (time < store.time(root, 0)) topLeft(time)
-    else if (time > store.time(root, store.arity(root) - 2)) topRight(time)
-    else root
+  def start(time: Long): Int = {
+    val height = this.height
+    fromLeft = height > 0 && time < store.time(left(height), 0)
+    val spine = if (fromLeft) left else right
+    var level = 0
+    if (fromLeft) level = riseLeft(0, time)
+    else while (level < height && time <= lastTime(spine(level + 1))) level += 1
+    top = level
+    path(level) = spine(level)
+    level
   }
 
-  private def topLeft(time: Long): Int = {
-    var node = store.leftFinger
-    var parent = store.parent(node)
-    while (time >= store.time(parent, 0)) {
-      node = parent
-      parent = store.parent(node)
-    }
-    node
+  private def lastTime(node: Int): Long = store.time(node, store.arity(node) - 2)
+
+  private def riseLeft(from: Int, time: Long): Int = {
+    var level = from
+    while (level < height && time >= store.time(left(level + 1), 0)) level += 1
+    level
   }
 
-  private def topRight(time: Long): Int = {
-    var node = store.rightFinger
-    var parent = store.parent(node)
-    while (time <= store.time(parent, store.arity(parent) - 2)) {
-      node = parent
-      parent = store.parent(node)
+  /** The same for all times from one to another. */
+  def start(from: Long, to: Long): Int = {
+    start(from)
+    if (fromLeft) {
+      top = riseLeft(top, to)
+      path(top) = left(top)
     }
-    node
+    top
+  }
+
+  /** Lets the path begin no lower than at this level. */
+  def rise(level: Int): Unit = if (level > top) {
+    top = level
+    path(level) = if (fromLeft) left(level) else right(level)
+    at(level) = if (fromLeft) 0 else store.arity(path(level)) - 1
+  }
+
+  /** The same, and above a root that was split puts a new one. */
+  def riseOrGrow(level: Int): Unit = {
+    if (level > height) growAbove()
+    rise(level)
   }
 
   /**
-   * The node with the entry of `time`, or else the leaf in which it belongs; `found` says which.
-   * A node is searched from its end, since out-of-order entries mostly belong near the youngest.
+   * Goes to the entry of `time`, or else to the leaf in which it belongs; `found` says which.
+   * Returns its level. A node is searched from its end, since out-of-order entries mostly belong
+   * near the youngest.
    */
   def find(time: Long): Int = {
-    var node = top(time)
+    var level = start(time)
+    var node = path(level)
     seek(node, time)
-    while (!found && !store.isLeaf(node)) {
-      node = store.child(node, place)
+    while (!found && level > 0) {
+      node = descend(level, node, place)
+      level -= 1
       seek(node, time)
     }
-    node
+    level
   }
 
-  private def seek(node: Int, time: Long): Unit = {
-    var i = store.arity(node) - 1
-    while (i > 0 && store.time(node, i - 1) > time) i -= 1
+  /** Looks for a time in one node. */
+  def seek(node: Int, time: Long): Unit = {
+    val i = store.notYounger(node, time)
     found = i > 0 && store.time(node, i - 1) == time
     place = if (found) i - 1 else i
   }
 
-  /** How many entries of the node are older than `time`. */
-  def older(node: Int, time: Long): Int = {
-    val entries = store.arity(node) - 1
-    var i = 0
-    while (i < entries && store.time(node, i) < time) i += 1
-    i
+  /** Takes child i of a node of this level into the path, and returns it. */
+  def descend(level: Int, node: Int, i: Int): Int = {
+    val child = store.child(node, i)
+    at(level) = i
+    path(level - 1) = child
+    child
   }
-
-  /** How many entries of the node are at or before `time`. */
-  def notYounger(node: Int, time: Long): Int = {
-    val i = older(node, time)
-    if (isAt(node, i, time)) i + 1 else i
-  }
-
-  /** Whether there is an entry i and its time is `time`. */
-  def isAt(node: Int, i: Int, time: Long): Boolean =
-    i >= 0 && i < store.arity(node) - 1 && store.time(node, i) == time
 
   /** The number of entries in the node and below it, including the evicted ones before `head`. */
-  def entriesUnder(node: Int): Int =
-    if (store.spine(node) == 0) {
-      store.count(node)
-    } else {
-      var entries = store.arity(node) - 1
-      if (!store.isLeaf(node)) {
-        var i = store.arity(node) - 1
-        while (i >= 0) {
-          entries += entriesUnder(store.child(node, i))
-          i -= 1
-        }
-      }
-      entries
+  def entriesUnder(node: Int): Int = entries(node, store.arity(node))
+
+  /** The number of the first k entries of a node, and of those in the first k children. */
+  def entries(node: Int, k: Int): Int = {
+    val level = store.level(node)
+    var entries = math.min(k, store.arity(node) - 1)
+    var i = if (level == 0) 0 else k
+    while (i > 0) {
+      i -= 1
+      val child = store.child(node, i)
+      entries += (
+        if (child == left(level - 1) || child == right(level - 1)) entriesUnder(child)
+        else store.count(node, i)
+      )
     }
+    entries
+  }
 
   /** Visits the entries in the node and below it by time, without the evicted ones. */
   def foreach(node: Int, visit: (Long, Int) => Unit): Unit = {
     val leaf = store.isLeaf(node)
-    var i = if (node == store.leftFinger) store.head else 0
+    var i = if (node == left(0)) head else 0
     if (!leaf) foreach(store.child(node, 0), visit)
     while (i < store.arity(node) - 1) {
       visit(store.time(node, i), store.slot(node, i))
@@ -128,30 +136,45 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
     }
   }
 
-  /** Whether the node is underfull. */
-  def lacks(node: Int): Boolean = node != store.root && store.arity(node) < minArity
+  /**
+   * The least arity of a node. Nodes of the right spine may be underfull, so that appends fill
+   * the others, and so may be the left finger, so that evictions use it up.
+   */
+  def least(node: Int, level: Int): Int =
+    if (level == 0 && node == left(0) || node == right(level)) 2 else minArity
 
   /** How much arity a node can give away. */
   def surplus(node: Int): Int = store.arity(node) - minArity
 
   /**
-   * Removes the entries before `head` from the left finger. Its stacked suffixes are then stale.
+   * Removes the entries before `head` from the left finger, whose stack is then out of date.
+   * Returns their number.
    */
-  def settle(): Unit =
-    if (store.head > 0) {
-      dropOldest(store.leftFinger, store.head)
-      store.head = 0
+  def settle(): Int = {
+    val evicted = head
+    if (evicted > 0) {
+      remove(left(0), 0, evicted)
+      head = 0
+      leftChanged(0)
     }
-
-  /** Removes the first k entries and children. The caller keeps or frees those children. */
-  def dropOldest(node: Int, k: Int): Unit = remove(node, 0, k)
+    evicted
+  }
 
   /** Removes k entries and children from i on. The caller keeps or frees those children. */
   def remove(node: Int, i: Int, k: Int): Unit = {
     val arity = store.arity(node) - k
-    store.copyEntries(node, i + k, node, i, arity - 1 - i)
-    if (!store.isLeaf(node)) store.copyChildren(node, i + k, node, i, arity - i)
+    store.copyChildren(node, i + k, node, i, arity - i)
     store.setArity(node, arity)
+  }
+
+  /** Adds an entry, and the child to its right (0 in a leaf), as entry i of a node. */
+  def add(node: Int, i: Int, time: Long, slot: Int, child: Int): Unit = {
+    val arity = store.arity(node)
+    store.copyChildren(node, i, node, i + 1, arity - i)
+    store.setTime(node, i, time)
+    store.slots.copy(store.slot(node, i), slot)
+    if (child != 0) store.setChild(node, i + 1, child)
+    store.setArity(node, arity + 1)
   }
 
   /**
@@ -161,38 +184,20 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
   def move(node: Int, neighbor: Int, ancestor: Int, separator: Int, k: Int): Unit = {
     val arity = store.arity(node)
     store.copyEntry(ancestor, separator, node, arity - 1)
-    store.copyEntries(neighbor, 0, node, arity, k - 1)
+    store.copyChildren(neighbor, 0, node, arity, k)
     store.copyEntry(neighbor, k - 1, ancestor, separator)
-    if (!store.isLeaf(node)) store.copyChildren(neighbor, 0, node, arity, k)
     store.setArity(node, arity + k)
-    dropOldest(neighbor, k)
-  }
-
-  /**
-   * Moves the entries and the children of a full node, from `first` on, to a new node, and
-   * returns that node. The entry before `first` stays in its place until the parent takes it.
-   */
-  def splitOff(node: Int, first: Int): Int = {
-    val next = store.allocate(store.level(node))
-    val arity = store.maxArity - first
-    store.copyEntries(node, first, next, 0, arity - 1)
-    if (!store.isLeaf(node)) store.copyChildren(node, first, next, 0, arity)
-    store.setArity(node, first)
-    store.setArity(next, arity)
-    next
+    remove(neighbor, 0, k)
   }
 
   /** The mirror of `move`, for one child of a sibling to the left. */
   def moveFromLeft(sibling: Int, node: Int, parent: Int, separator: Int): Unit = {
     val arity = store.arity(node)
     val last = store.arity(sibling) - 1
-    store.copyEntries(node, 0, node, 1, arity - 1)
+    store.copyChildren(node, 0, node, 1, arity)
     store.copyEntry(parent, separator, node, 0)
+    store.copyChildren(sibling, last, node, 0, 1)
     store.copyEntry(sibling, last - 1, parent, separator)
-    if (!store.isLeaf(node)) {
-      store.copyChildren(node, 0, node, 1, arity)
-      store.copyChildren(sibling, last, node, 0, 1)
-    }
     store.setArity(node, arity + 1)
     store.setArity(sibling, last)
   }
@@ -204,36 +209,33 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
    */
   def merge(node: Int, drop: Int, neighbor: Int, ancestor: Int, separator: Int): Unit = {
     val arity = store.arity(node) - drop
-    val neighborArity = store.arity(neighbor)
-    store.copyEntries(neighbor, 0, neighbor, arity, neighborArity - 1)
-    store.copyEntries(node, drop, neighbor, 0, arity - 1)
+    store.copyChildren(neighbor, 0, neighbor, arity, store.arity(neighbor))
+    store.copyChildren(node, drop, neighbor, 0, arity)
     store.copyEntry(ancestor, separator, neighbor, arity - 1)
-    if (!store.isLeaf(node)) {
-      store.copyChildren(neighbor, 0, neighbor, arity, neighborArity)
-      store.copyChildren(node, drop, neighbor, 0, arity)
-    }
-    store.setArity(neighbor, arity + neighborArity)
+    store.setArity(neighbor, arity + store.arity(neighbor))
     store.setArity(node, 0)
+  }
+
+  /**
+   * Moves the entries and the children of a full node, from `first` on, to a new node, and
+   * returns that node. The entry before `first` stays in its place until the parent takes it.
+   */
+  def splitOff(node: Int, first: Int): Int = {
+    val next = store.allocate(store.level(node))
+    val arity = store.maxArity - first
+    store.copyChildren(node, first, next, 0, arity)
+    store.setArity(node, first)
+    store.setArity(next, arity)
+    next
   }
 
   /**
    * Figures 4 and 5: makes a node of the right spine the root, and frees all nodes not below it.
    */
-  def shrinkTo(node: Int): Unit = {
-    val parent = store.parent(node)
+  def shrinkTo(node: Int, level: Int): Unit = {
+    val parent = right(level + 1)
     store.setArity(parent, store.arity(parent) - 1)
-    store.free(store.root)
-    store.detach(node)
-    store.root = node
-    rootReplaced()
-  }
-
-  /** Puts a root of arity 1, without entries, above the present root. */
-  def growAbove(node: Int): Int = {
-    val root = store.allocate(store.level(node) + 1)
-    store.setChild(root, 0, node)
-    store.setSpine(root, NodeStore.Both)
-    store.root = root
-    root
+    store.free(root)
+    becomeRoot(node, level)
   }
 }

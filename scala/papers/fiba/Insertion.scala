@@ -5,8 +5,7 @@ package io.sash.papers.fiba
  * node splits in two, and an entry between the two parts goes into the node above. If the tree
  * already has an entry of that time, the new value is combined into it.
  *
- * The value of an entry on its way up lies in the aggregate slot of the new node to its right.
- * That aggregate is computed once the parent has taken the entry.
+ * The value of an entry on its way up lies in the spare slot of the new node to its right.
  *
  * Cost: amortised O(log d), where d is the distance to the nearer end of the window.
  *
@@ -18,103 +17,101 @@ private[fiba] final class Insertion(tree: FingerTree) {
   private[this] var promotedTime = 0L
 
   def insert(time: Long, slot: Int): Unit = {
-    val node = tree.find(time)
-    if (node == store.leftFinger && store.head > 0) {
-      tree.settle()
-      tree.find(time)
-    }
-    val i = tree.place
+    val level = tree.find(time)
+    val node = tree.path(level)
+    if (node == tree.left(0) && tree.settle() > 0) tree.seek(node, time)
     if (tree.found) {
-      val entry = store.slot(node, i)
+      val entry = store.slot(node, tree.place)
       tree.combine(entry, entry, slot)
-      passUp(node, slot, added = 0, last = store.isLeaf(node) && i == store.arity(node) - 2)
+      passUp(level, slot, added = 0, last = level == 0 && tree.place == store.arity(node) - 2)
     } else {
-      store.size += 1
-      insertInto(node, i, time, slot)
+      tree.size += 1
+      insertInto(node, time, slot)
     }
     tree.passDown()
   }
 
-  private def insertInto(leaf: Int, place: Int, time: Long, slot: Int): Unit = {
-    val root = store.root
+  private def insertInto(leaf: Int, time: Long, slot: Int): Unit = {
+    var level = 0
     var node = leaf
-    var i = place
+    var i = tree.place
     var entryTime = time
     var entry = slot
     var child = 0
     var last = i == store.arity(node) - 1
     while (store.arity(node) == store.maxArity) {
-      val sibling = split(node, i, entryTime, entry, child)
-      if (child != 0) tree.changed(child)
-      tree.changed(node)
-      node = if (node == store.root) tree.growAbove(node) else store.parent(node)
+      child = split(level, node, i, entryTime, entry, child)
       entryTime = promotedTime
-      entry = store.aggregate(sibling)
-      child = sibling
-      i = tree.older(node, entryTime)
+      entry = store.spare(child)
+      level += 1
+      tree.riseOrGrow(level)
+      node = tree.path(level)
+      i = tree.at(level)
       last &&= i == store.arity(node) - 1
     }
-    add(node, i, entryTime, entry, child)
-    if (child != 0) tree.changed(child)
-    if (store.root == root) passUp(node, slot, added = 1, last) else tree.rootReplaced()
+    tree.add(node, i, entryTime, entry, child)
+    if (child != 0) {
+      tree.refresh(node, level - 1, i)
+      tree.refresh(node, level - 1, i + 1)
+    }
+    passUp(level, slot, added = 1, last)
   }
 
   /**
-   * Updates up aggregates from a node up, after a value and `added` entries have come below it.
+   * Updates up aggregates from a level up, after a value and `added` entries have come below it.
    * If the value is the `last` in a subtree, it is combined into that node's aggregate.
    */
   private def passUp(from: Int, slot: Int, added: Int, last: Boolean): Unit = {
-    var node = from
+    var level = from
     var isLast = last
-    while (store.spine(node) == 0) {
-      tree.grown(node, added, if (isLast) slot else Aggregates.NoSlot)
-      val parent = store.parent(node)
-      isLast &&= store.child(parent, store.arity(parent) - 1) == node
-      node = parent
+    while (level < tree.top) {
+      val parent = tree.path(level + 1)
+      val i = tree.at(level + 1)
+      val aggregate = store.aggregate(parent, i)
+      if (added != 0) store.addCount(parent, i, added)
+      if (isLast) tree.combine(aggregate, aggregate, slot)
+      else tree.computeUp(aggregate, tree.path(level), level)
+      isLast &&= i == store.arity(parent) - 1
+      level += 1
     }
-    tree.changed(node)
-  }
-
-  /** Adds an entry, and the child to its right (0 in a leaf), as entry i of a node. */
-  private def add(node: Int, i: Int, time: Long, slot: Int, child: Int): Unit = {
-    val entries = store.arity(node) - 1
-    store.copyEntries(node, i, node, i + 1, entries - i)
-    store.setTime(node, i, time)
-    store.slots.copy(store.slot(node, i), slot)
-    if (child != 0) {
-      store.copyChildren(node, i + 1, node, i + 2, entries - i)
-      store.setChild(node, i + 1, child)
-    }
-    store.setArity(node, entries + 2)
+    tree.noted(tree.path(level), level)
   }
 
   /**
    * Splits a full node that takes one more entry, as entry i. The node keeps arity μ + 1, and one
    * entry is promoted. The rest, of arity μ, goes to a new node, which is returned.
    */
-  private def split(node: Int, i: Int, time: Long, slot: Int, child: Int): Int = {
+  private def split(level: Int, node: Int, i: Int, time: Long, slot: Int, child: Int): Int = {
     val sibling = tree.splitOff(node, if (i <= minArity) minArity else minArity + 1)
     if (i < minArity) {
       promote(sibling, store.time(node, minArity - 1), store.slot(node, minArity - 1))
-      add(node, i, time, slot, child)
+      tree.add(node, i, time, slot, child)
     } else if (i == minArity) {
+      promote(sibling, time, slot)
       store.setArity(node, minArity + 1)
       if (child != 0) {
-        store.setChild(node, minArity, store.child(sibling, 0)) // it is left of the new entry
+        store.copyChildren(sibling, 0, node, minArity, 1) // it is left of the new entry
         store.setChild(sibling, 0, child)
       }
-      promote(sibling, time, slot)
     } else {
       promote(sibling, store.time(node, minArity), store.slot(node, minArity))
-      add(sibling, i - minArity - 1, time, slot, child)
+      tree.add(sibling, i - minArity - 1, time, slot, child)
     }
-    store.setSpine(sibling, store.spine(node) & NodeStore.Right)
-    store.setSpine(node, store.spine(node) & NodeStore.Left)
+    if (node == tree.right(level)) tree.setRight(level, sibling)
+    if (child != 0) {
+      refresh(level - 1, node, sibling, i)
+      refresh(level - 1, node, sibling, i + 1)
+    }
     sibling
   }
 
   private def promote(sibling: Int, time: Long, slot: Int): Unit = {
     promotedTime = time
-    store.slots.copy(store.aggregate(sibling), slot)
+    store.slots.copy(store.spare(sibling), slot)
   }
+
+  /** Refreshes child i of a node that has been split. */
+  private def refresh(level: Int, node: Int, sibling: Int, i: Int): Unit =
+    if (i <= minArity) tree.refresh(node, level, i)
+    else tree.refresh(sibling, level, i - minArity - 1)
 }

@@ -1,83 +1,99 @@
 package io.sash.papers.fiba
 
 /**
- * Splits one node with too many entries into pieces: the node itself and new nodes to its right,
- * as many as claim 1 asks for. Before each new node one entry is promoted to the parent. Entries
- * come from the youngest to the oldest, so the node itself is written last and from its end.
- * Nothing is overwritten that is still to be read from it.
+ * Interleaves a node's entries with new ones and splits it if there are too many (figure 6): into
+ * the node itself and new nodes to its right, as many as claim 1 asks for. Before each new node
+ * one entry is promoted to the parent, whose value lies in the spare slot of that new node.
+ *
+ * Entries come from the youngest to the oldest, so the node itself is written last and from its
+ * end. Nothing is overwritten that is still to be read from it.
  */
 private[fiba] final class Pieces(tree: FingerTree) {
   private[this] val store = tree.store
   private[this] val minArity = store.minArity
 
   private[this] var target = 0
-  private[this] var arity = 0
-  private[this] var promoted: Treelets = _
-  private[this] var base = 0 // the number of the first promoted entry
-  private[this] var pieceCount = 0 // without the target
-  private[this] var piece = 0
+  private[this] var level = 0
+  private[this] var treelets: Treelets = _
+  private[this] var promoted = 0 // the first promoted treelet
+  private[this] var piece = 0 // the node that is being written, or 0 if it is the target
   private[this] var place = 0
 
-  /** Begins with the youngest entry of `node`, which would have this arity without a split. */
-  def start(node: Int, wholeArity: Int, treelets: Treelets): Unit = {
+  /** Replaces the treelets of a node, those from `base` on, by the ones that it promotes. */
+  def interleave(node: Int, level: Int, treelets: Treelets, base: Int): Unit = {
     target = node
-    arity = wholeArity
-    promoted = treelets
-    base = treelets.length
-    pieceCount = Pieces.splits(arity, minArity)
-    piece = pieceCount
-    place = arity - 2 - pieceCount * (minArity + 1)
-    if (pieceCount > 0) addPieces()
+    this.level = level
+    this.treelets = treelets
+    promoted = treelets.length
+    var entry = store.arity(node) - 2
+    start(store.arity(node) + promoted - base)
+    var i = promoted - 1
+    while (i >= base || piece > 0) {
+      if (i >= base && (entry < 0 || store.time(node, entry) < treelets.times(i))) {
+        put(treelets.times(i), treelets.slots(i), treelets.children(i))
+        i -= 1
+      } else {
+        put(entry)
+        entry -= 1
+      }
+    }
+    treelets.remove(base, promoted)
   }
 
-  /** Makes the new nodes. Claim 1 gives their arity, the target's place their spine. */
-  private def addPieces(): Unit = {
-    val spine = store.spine(target)
-    val parent = if (target == store.root) tree.growAbove(target) else store.parent(target)
+  /** Makes the new nodes. Claim 1 gives their arity. */
+  private def start(arity: Int): Unit = {
+    piece = Pieces.splits(arity, minArity)
+    val last = arity - piece * (minArity + 1)
     var i = 1
-    while (i <= pieceCount) {
-      val node = store.allocate(store.level(target))
-      store.setArity(node, if (i < pieceCount) minArity + 1 else lastArity)
-      promoted.add(parent, 0L, store.aggregate(node), node)
-      if (i == pieceCount) store.setSpine(node, spine & NodeStore.Right)
+    while (i <= piece) {
+      val node = store.allocate(level)
+      store.setArity(node, if (i < piece) minArity + 1 else last)
+      treelets.add(0L, store.spare(node), node)
+      if (i == piece && target == tree.right(level)) tree.setRight(level, node)
       i += 1
     }
-    store.setSpine(target, spine & NodeStore.Left)
+    store.setArity(target, if (piece == 0) arity else minArity + 1)
+    place = last - 2
   }
 
-  private def lastArity: Int = arity - pieceCount * (minArity + 1)
+  private def written: Int = if (piece == 0) target else treelets.children(promoted + piece - 1)
 
-  /** The number of new nodes, which is also the number of promoted entries. */
-  def splits: Int = pieceCount
-
-  /** Whether all that is left to write is the front of the target itself. */
-  def onlyTarget: Boolean = piece == 0
-
-  /** Puts an entry, with the child to its right (0 in a leaf), before all entries put so far. */
-  def put(time: Long, slot: Int, child: Int): Unit =
+  /** Puts an entry, with a new child to its right, before all entries put so far. */
+  private def put(time: Long, slot: Int, child: Int): Unit = {
+    val node = written
     if (place >= 0) {
-      set(if (piece == 0) target else promoted.children(base + piece - 1), time, slot, child)
-      place -= 1
+      store.setTime(node, place, time)
+      store.slots.copy(store.slot(node, place), slot)
     } else {
+      promote(time, slot)
+    }
+    if (child != 0) {
+      store.setChild(node, place + 1, child)
+      tree.refresh(node, level - 1, place + 1)
+    }
+    advance()
+  }
+
+  /** Puts an entry of the target's own, with the child to its right. */
+  private def put(entry: Int): Unit = {
+    val node = written
+    store.copyChildren(target, entry + 1, node, place + 1, 1)
+    if (place >= 0) store.copyEntry(target, entry, node, place)
+    else promote(store.time(target, entry), store.slot(target, entry))
+    advance()
+  }
+
+  private def promote(time: Long, slot: Int): Unit = {
+    treelets.times(promoted + piece - 1) = time
+    store.slots.copy(treelets.slots(promoted + piece - 1), slot)
+  }
+
+  private def advance(): Unit =
+    if (place >= 0) place -= 1
+    else {
       piece -= 1
       place = minArity - 1
-      promote(base + piece, time, slot, child)
     }
-
-  private def set(node: Int, time: Long, slot: Int, child: Int): Unit = {
-    store.setTime(node, place, time)
-    store.slots.copy(store.slot(node, place), slot)
-    if (child != 0) store.setChild(node, place + 1, child)
-  }
-
-  private def promote(treelet: Int, time: Long, slot: Int, child: Int): Unit = {
-    promoted.times(treelet) = time
-    store.slots.copy(promoted.slots(treelet), slot)
-    if (child != 0) store.setChild(promoted.children(treelet), 0, child)
-  }
-
-  /** Sets the target's arity. The entries that were not put are already in their places. */
-  def finish(): Unit = store.setArity(target, if (pieceCount == 0) arity else minArity + 1)
 }
 
 private[fiba] object Pieces {

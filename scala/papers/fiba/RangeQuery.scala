@@ -23,12 +23,14 @@ private[fiba] final class RangeQuery(tree: FingerTree) {
    */
   def query(from: Long, to: Long): Int = {
     nothingYet = true
-    val left = tree.top(from)
-    val right = tree.top(to)
-    if (store.spine(left) == NodeStore.Left && store.spine(right) == NodeStore.Right) {
+    val left = tree.start(from)
+    val leftNode = tree.path(left)
+    val right = tree.start(to)
+    val rightNode = tree.path(right)
+    if (leftNode != tree.right(left) && rightNode != tree.left(right)) {
       acrossRoot(left, from, right, to)
     } else {
-      between(if (store.level(left) > store.level(right)) left else right, from, to)
+      between(if (left > right) leftNode else rightNode, from, to)
     }
     if (nothingYet) identity() else answer
   }
@@ -55,33 +57,33 @@ private[fiba] final class RangeQuery(tree: FingerTree) {
    * A range from the left to the right spine. The spines' aggregates include all higher nodes.
    */
   private def acrossRoot(left: Int, from: Long, right: Int, to: Long): Unit = {
-    append(store.aggregate(store.root))
-    if (store.parent(left) != store.root) prepend(tree.leftAggregate(store.parent(left)))
-    youngerPart(left, from)
-    if (store.parent(right) != store.root) append(store.aggregate(store.parent(right)))
-    olderPart(right, to)
+    append(tree.rightAggregate(tree.height))
+    if (left + 1 < tree.height) prepend(tree.leftAggregate(left + 1))
+    youngerPart(tree.left(left), from)
+    if (right + 1 < tree.height) append(tree.rightAggregate(right + 1))
+    olderPart(tree.right(right), to)
   }
 
   /** A range that lies within one subtree. */
   private def between(top: Int, from: Long, to: Long): Unit = {
     var node = top
-    var i = tree.older(node, from)
-    var j = tree.notYounger(node, to)
+    var i = store.older(node, from)
+    var j = store.notYounger(node, to)
     while (i == j && !store.isLeaf(node)) {
       node = store.child(node, i)
-      i = tree.older(node, from)
-      j = tree.notYounger(node, to)
+      i = store.older(node, from)
+      j = store.notYounger(node, to)
     }
     val leaf = store.isLeaf(node)
     var k = i
     while (k < j) {
       append(store.slot(node, k))
       k += 1
-      if (!leaf && k < j) append(store.aggregate(store.child(node, k)))
+      if (!leaf && k < j) append(store.aggregate(node, k))
     }
     if (!leaf) {
-      if (!tree.isAt(node, i, from)) youngerPart(store.child(node, i), from)
-      if (!tree.isAt(node, j - 1, to)) olderPart(store.child(node, j), to)
+      if (!store.isAt(node, i, from)) youngerPart(store.child(node, i), from)
+      if (!store.isAt(node, j - 1, to)) olderPart(store.child(node, j), to)
     }
   }
 
@@ -89,15 +91,15 @@ private[fiba] final class RangeQuery(tree: FingerTree) {
   private def youngerPart(top: Int, from: Long): Unit = {
     var node = top
     while (node != 0) {
-      val i = tree.older(node, from)
+      val i = store.older(node, from)
       val leaf = store.isLeaf(node)
       var k = store.arity(node) - 2
       while (k >= i) {
-        if (!leaf) prepend(store.aggregate(store.child(node, k + 1)))
+        if (!leaf) prepend(store.aggregate(node, k + 1))
         prepend(store.slot(node, k))
         k -= 1
       }
-      node = if (leaf || tree.isAt(node, i, from)) 0 else store.child(node, i)
+      node = if (leaf || store.isAt(node, i, from)) 0 else store.child(node, i)
     }
   }
 
@@ -105,15 +107,15 @@ private[fiba] final class RangeQuery(tree: FingerTree) {
   private def olderPart(top: Int, to: Long): Unit = {
     var node = top
     while (node != 0) {
-      val j = tree.notYounger(node, to)
+      val j = store.notYounger(node, to)
       val leaf = store.isLeaf(node)
       var k = 0
       while (k < j) {
-        if (!leaf) append(store.aggregate(store.child(node, k)))
+        if (!leaf) append(store.aggregate(node, k))
         append(store.slot(node, k))
         k += 1
       }
-      node = if (leaf || tree.isAt(node, j - 1, to)) 0 else store.child(node, j)
+      node = if (leaf || store.isAt(node, j - 1, to)) 0 else store.child(node, j)
     }
   }
 }

@@ -14,77 +14,92 @@ private[fiba] final class Removal(tree: FingerTree) {
 
   /** Removes the entry at `time`, which is not the oldest. Returns whether there was one. */
   def remove(time: Long): Boolean = {
-    val node = tree.find(time)
+    val level = tree.find(time)
     val found = tree.found
-    if (found) removeFrom(node, time)
+    if (found) removeFrom(level)
     found
   }
 
-  private def removeFrom(node: Int, time: Long): Unit = {
-    val shifted = store.head > 0
-    tree.settle()
-    val i = tree.older(node, time)
-    store.size -= 1
-    if (store.isLeaf(node)) {
+  private def removeFrom(level: Int): Unit = {
+    val node = tree.path(level)
+    val evicted = tree.settle()
+    val i = if (node == tree.left(0)) tree.place - evicted else tree.place
+    tree.size -= 1
+    if (level == 0) {
       tree.remove(node, i, 1)
-      passUp(node, time)
     } else {
-      val leaf = youngerLeaf(node, i)
+      val leaf = descend(level, node, i + 1)
       store.copyEntry(leaf, 0, node, i)
-      tree.dropOldest(leaf, 1)
-      if (store.spine(node) != 0) tree.changed(node)
-      passUp(leaf, store.time(node, i))
+      tree.remove(leaf, 0, 1)
+      tree.noted(node, level)
     }
+    passUp()
     tree.passDown()
-    if (shifted) tree.stackAll()
   }
 
-  /** The leaf with the entry that follows entry i. */
-  private def youngerLeaf(node: Int, i: Int): Int = {
-    var leaf = store.child(node, i + 1)
-    while (!store.isLeaf(leaf)) leaf = store.child(leaf, 0)
-    leaf
-  }
-
-  /** Repairs arities, then up aggregates, from the leaf that held `key` upwards. */
-  private def passUp(leaf: Int, key: Long): Unit = {
-    var node = leaf
-    while (tree.lacks(node)) {
-      val parent = store.parent(node)
-      rebalance(node, parent, tree.notYounger(parent, key))
-      node = parent
+  /** Goes to the leaf with the first entry of a child. */
+  private def descend(level: Int, from: Int, i: Int): Int = {
+    var node = tree.descend(level, from, i)
+    var below = level - 1
+    while (below > 0) {
+      node = tree.descend(below, node, 0)
+      below -= 1
     }
-    if (store.arity(node) == 1 && !store.isLeaf(node)) tree.shrinkTo(store.child(node, 0))
-    else while (tree.changed(node)) node = store.parent(node)
+    node
   }
+
+  /** Repairs arities, then up aggregates, from the leaf upwards. */
+  private def passUp(): Unit = {
+    var level = 0
+    while (level < tree.height && lacks(tree.path(level), level)) {
+      tree.rise(level + 1)
+      rebalance(level, tree.path(level), tree.path(level + 1), tree.at(level + 1))
+      level += 1
+    }
+    val node = tree.path(level)
+    if (level == tree.height && level > 0 && store.arity(node) == 1) {
+      tree.shrinkTo(store.child(node, 0), level - 1)
+    } else {
+      while (!tree.noted(tree.path(level), level)) {
+        tree.refresh(tree.path(level + 1), level, tree.at(level + 1))
+        level += 1
+      }
+    }
+  }
+
+  private def lacks(node: Int, level: Int): Boolean =
+    store.arity(node) < tree.least(node, level)
 
   /** Moves a child of a sibling into the underfull child i, or merges the two. */
-  private def rebalance(node: Int, parent: Int, i: Int): Unit =
+  private def rebalance(level: Int, node: Int, parent: Int, i: Int): Unit =
     if (i < store.arity(parent) - 1) {
       val right = store.child(parent, i + 1)
       if (tree.surplus(right) > 0) {
         tree.move(node, right, parent, i, 1)
-        tree.changed(node)
-        tree.changed(right)
+        refreshBoth(level, parent, i)
       } else {
-        merge(node, right, parent, i)
+        merge(level, node, right, parent, i)
       }
     } else {
       val left = store.child(parent, i - 1)
       if (tree.surplus(left) > 0) {
         tree.moveFromLeft(left, node, parent, i - 1)
-        tree.changed(left)
-        tree.changed(node)
+        refreshBoth(level, parent, i - 1)
       } else {
-        merge(left, node, parent, i - 1)
+        merge(level, left, node, parent, i - 1)
       }
     }
 
-  private def merge(left: Int, right: Int, parent: Int, separator: Int): Unit = {
+  private def refreshBoth(level: Int, parent: Int, i: Int): Unit = {
+    tree.refresh(parent, level, i)
+    tree.refresh(parent, level, i + 1)
+  }
+
+  private def merge(level: Int, left: Int, right: Int, parent: Int, separator: Int): Unit = {
     tree.merge(left, 0, right, parent, separator)
     tree.remove(parent, separator, 1)
-    store.setSpine(right, store.spine(right) | (store.spine(left) & NodeStore.Left))
-    tree.changed(right)
+    if (left == tree.left(level)) tree.left(level) = right
+    tree.refresh(parent, level, separator)
     store.free(left)
   }
 }

@@ -28,7 +28,7 @@ final case class Cost(
 
 /**
  * Counts what calls cost, for the laws of the costs that scaladoc states. What only FiBA's nodes
- * cost, its `LoadingStore` counts.
+ * cost, its `CountingStore` counts.
  *
  * @param column the column under a window, which may replace it
  */

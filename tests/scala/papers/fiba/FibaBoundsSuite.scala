@@ -85,6 +85,20 @@ class FibaBoundsSuite extends AnyFunSuite {
       }
     }
 
+  for (minArity <- arities)
+    test(s"μ = $minArity: a change on the right spine takes a combine on each level below") {
+      val window = windowOf(1 << 12, minArity)
+      window.insert(5000)
+      for (level <- (1 until window.height - 1).reverse) {
+        val node = window.tree.right(level)
+        // with all that is not up to date yet, and then without
+        window.insert(window.times(node).last)
+        val cost = window.cost(window.insert(window.times(node).last))
+        // the value, the node from its slots, and the node with all below it
+        assert(cost <= 1 + (4 * minArity - 3) + (level + 1), s"at level $level")
+      }
+    }
+
   /** m times, spread over the d youngest of 0, 1000, 2000, … */
   private def spread(n: Int, m: Int, d: Int): Seq[Long] =
     (0 until m).map(i => (n - d) * 1000L + i * 1000L * d / m + 1)
@@ -130,7 +144,7 @@ class FibaBoundsSuite extends AnyFunSuite {
 
   for (minArity <- arities) test(s"μ = $minArity: a bulk touches O(m + log n) nodes") {
     val n = 1 << 13
-    val store = new LoadingStore(TestColumn(Operation.Sum), minArity)
+    val store = new CountingStore(TestColumn(Operation.Sum), minArity)
     val window = new Window(Operation.Sum, store)
     window.bulkInsertAt(0L until n.toLong)
     def touched(body: => Unit): Int = {
@@ -152,7 +166,7 @@ class FibaBoundsSuite extends AnyFunSuite {
   }
 
   test("evicting nearly all of a window looks at next to nothing of it") {
-    val store = new LoadingStore(TestColumn(Operation.Sum), 4)
+    val store = new CountingStore(TestColumn(Operation.Sum), 4)
     val window = new Window(Operation.Sum, store)
     window.bulkInsertAt(0L until 20000L)
     store.flush()
@@ -214,17 +228,15 @@ class FibaBoundsSuite extends AnyFunSuite {
 
   for (minArity <- arities)
     test(s"μ = $minArity: slots that were too few for a bulk become nodes") {
-      val store = ArrayNodeStore(new Unstored, minArity)
+      val store = NodeStore(new Unstored, minArity)
       val few = store.reserve(1024)
       store.reserve(2048)
-      val nodes = 1024 / store.maxArity
-      val first = few / store.maxArity
-      val allocated = (1 to nodes).map(_ => store.allocate(0))
-      assert(allocated.toSet == (first until first + nodes).toSet)
+      val allocated = (1 to 1024 / store.maxArity).map(_ => store.allocate(0))
+      assert(allocated.toSet == (few until few + 1024 by store.maxArity).toSet)
     }
 
   for (minArity <- arities)
-    test(s"μ = $minArity: in order, a node has μ values, one by one or in bulk") {
+    test(s"μ = $minArity: in order, a node has 2μ - 2 values, one by one or in bulk") {
       val n = 1 << 12
       val slid = windowOf(0, minArity)
       for (time <- 0 until 3 * n) {
@@ -233,21 +245,23 @@ class FibaBoundsSuite extends AnyFunSuite {
       }
       for (window <- Seq(slid, windowOf(n, minArity))) {
         def nodes(node: Int): Int = 1 + window.children(node).map(nodes).sum
-        // its values and its aggregate; nodes on the spines have more or less than other nodes
-        val slots = 1 + n.toDouble / nodes(window.store.root)
-        assert(math.abs(slots - (minArity + 1)) < 0.1)
+        // nodes on the spines have more or less than other nodes
+        val values = n.toDouble / nodes(window.tree.root)
+        assert(math.abs(values / (2 * minArity - 2) - 1) < 0.1)
       }
     }
 
-  test("a node takes 112 bytes beside its slots") {
+  test("a leaf takes 64 bytes beside its slots, an inner node 128") {
     val threads = ManagementFactory.getThreadMXBean.asInstanceOf[ThreadMXBean]
-    val store = ArrayNodeStore(new Unstored)
-    val capacity = 1 << 16
-    (3 until capacity).foreach(_ => store.allocate(0))
     val thread = Thread.currentThread.getId
-    val before = threads.getThreadAllocatedBytes(thread)
-    store.allocate(0)
-    val doubled = threads.getThreadAllocatedBytes(thread) - before
-    assert(math.abs(doubled - 2 * capacity * 112) < 10000)
+    for (level <- 0 to 1) {
+      val store = NodeStore(new Unstored, 4)
+      val nodes = (1 << 16) / (level + 1)
+      (1 until nodes).foreach(_ => store.allocate(level))
+      val before = threads.getThreadAllocatedBytes(thread)
+      store.allocate(level)
+      val doubled = threads.getThreadAllocatedBytes(thread) - before
+      assert(math.abs(doubled - 2 * nodes * 64 * (level + 1)) < 10000)
+    }
   }
 }

@@ -12,26 +12,31 @@ class FibaExampleSuite extends AnyFunSuite {
     val window = new Window(Operation.Concat, 2)
     val tree = window.fiba.tree
     val store = window.store
-    def plant(d: Drawn, spine: Int): Int = {
+    def plant(d: Drawn): Int = {
       val node = store.allocate(d.height)
-      store.setSpine(node, spine)
+      store.setArity(node, d.times.size + 1)
       for ((time, i) <- d.times.zipWithIndex) {
         store.setTime(node, i, time.toLong)
         window.column.lift(store.slot(node, i), Element(time - 1, time))
       }
-      for ((child, i) <- d.children.zipWithIndex) {
-        val left = if (i == 0) spine & NodeStore.Left else 0
-        val right = if (i == d.children.size - 1) spine & NodeStore.Right else 0
-        store.setChild(node, i, plant(child, left + right))
-      }
-      store.setArity(node, d.times.size + 1)
-      if (spine == 0) tree.changed(node)
+      for ((child, i) <- d.children.zipWithIndex) store.setChild(node, i, plant(child))
       node
     }
+    def refresh(node: Int, level: Int): Unit = if (level > 0) {
+      for ((child, i) <- window.children(node).zipWithIndex) {
+        refresh(child, level - 1)
+        tree.refresh(node, level - 1, i)
+      }
+    }
     def entries(d: Drawn): Int = d.times.size + d.children.map(entries).sum
-    store.root = plant(drawn, NodeStore.Both)
-    store.size = entries(drawn)
-    tree.rootReplaced()
+    while (tree.height < drawn.height) tree.growAbove()
+    tree.size = entries(drawn)
+    tree.becomeRoot(plant(drawn), drawn.height)
+    for (level <- (0 until drawn.height).reverse) {
+      tree.left(level) = window.children(tree.left(level + 1)).head
+      tree.setRight(level, window.children(tree.right(level + 1)).last)
+    }
+    refresh(tree.root, tree.height)
     tree.passDown()
     assert(new Invariants(window).broken.isEmpty)
     window
@@ -51,16 +56,15 @@ class FibaExampleSuite extends AnyFunSuite {
 
   test("figure 1: the aggregates of its nodes") {
     val window = figure1
-    import window.{children, column, store}
-    def aggregate(node: Int): String = column(store.aggregate(node))
-    val Seq(left, middle, right) = children(store.root)
-    assert(aggregate(middle) == "hijklmn", "up")
-    assert(aggregate(children(right).head) == "qrs", "up")
-    assert(aggregate(store.root) == "ghijklmno", "inner")
-    assert(column(window.fiba.tree.leftAggregate(left)) == "cdef", "left")
-    assert(aggregate(right) == "qrst", "right")
-    assert(aggregate(store.rightFinger) == "qrstuv", "right")
-    assert(column(store.windowSlots + store.maxArity) == "abcdef", "left, of the left finger")
+    import window.{children, column, store, tree}
+    val Seq(left, _, right) = children(tree.root)
+    assert(column(store.aggregate(tree.root, 1)) == "hijklmn", "up")
+    assert(column(store.aggregate(right, 0)) == "qrs", "up")
+    assert(column(tree.rightAggregate(2)) == "ghijklmno", "inner")
+    assert(tree.left(1) == left && column(tree.leftAggregate(1)) == "cdef", "left")
+    assert(tree.right(1) == right && column(tree.rightAggregate(1)) == "qrst", "right")
+    assert(column(tree.rightAggregate(0)) == "qrstuv", "right")
+    assert(column(tree.leftAggregate(0)) == "abcdef", "left, of the left finger")
   }
 
   test("figure 1: query is left finger ⊗ root ⊗ right finger, in two combines") {

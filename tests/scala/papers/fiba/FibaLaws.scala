@@ -8,7 +8,7 @@ import org.scalacheck.Prop.propBoolean
 import io.sash.core.{Element, TestColumn}
 
 /** After every step of a schedule a FiBA answers like a sorted map and keeps its invariants. */
-final class FibaLaws[A](window: Window[A], beforeEach: () => Unit = () => ()) {
+final class FibaLaws[A](window: Window[A]) {
   import FibaStep._
   import window.{fiba, operation}
 
@@ -18,7 +18,6 @@ final class FibaLaws[A](window: Window[A], beforeEach: () => Unit = () => ()) {
 
   def hold(schedule: List[FibaStep]): Prop = {
     val broken = schedule.zipWithIndex.iterator.flatMap { case (step, i) =>
-      beforeEach()
       run(step).orElse(disagreement).map(d => s"$d, at step $i, $step")
     }
     val first = broken.nextOption()

@@ -4,9 +4,9 @@ import org.scalacheck.Gen
 import org.scalacheck.Prop.forAll
 import org.scalatest.tags.Slow
 
-import io.sash.core.{Laws, Operation, TestColumn}
+import io.sash.core.{Laws, Operation}
 
-/** Every operation × minimum arity × random schedules, and every store. */
+/** Every operation × minimum arity × random schedules, with exceptions and without. */
 @Slow
 class FibaLawsSuite extends Laws {
   private val arities = Seq(2, 4, 8)
@@ -43,26 +43,4 @@ class FibaLawsSuite extends Laws {
       Gen.frequency(1 -> Gen.const(0), 1 -> Gen.oneOf(Gen.choose(1, 5), Gen.choose(1, 60)))
     )
   } yield steps.zip(calls)
-
-  for (minArity <- arities)
-    law(s"so it does with nodes of arity $minArity that live elsewhere", runs = 25) {
-      forAll(FibaStep.schedule) { schedule =>
-        val operation = Operation.Collect
-        val store = new LoadingStore(TestColumn(operation), minArity)
-        val window = new Window(operation, store)
-        new FibaLaws(window, () => store.flush()).hold(schedule.filter(_ != FibaStep.Relocate))
-      }
-    }
-
-  test("a window takes up the tree that it finds in a store") {
-    val store = new LoadingStore(TestColumn(Operation.Concat), 2)
-    val before = new Window(Operation.Concat, store)
-    before.bulkInsertAt(0L until 100L)
-    before.fiba.bulkEvict(9)
-    before.fiba.evict()
-    store.flush()
-    val after = new Window(Operation.Concat, store)
-    assert(after.query() == before.query() && after.fiba.size == 89)
-    assert(new Invariants(after).broken.isEmpty)
-  }
 }

@@ -16,11 +16,11 @@ class FibaStepsSuite extends AnyFunSuite {
 
   /** A window at the times 0, 10, 20, …, filled in order, which counts steps. */
   private final class Counted(minArity: Int, n: Int = n) {
-    val store = new LoadingStore(TestColumn(Operation.Sum), minArity)
+    val store = new CountingStore(TestColumn(Operation.Sum), minArity)
     val window = new Window(Operation.Sum, store)
     window.bulkInsertAt((0 until n).map(_ * 10L))
 
-    def during(body: => Unit): LoadingStore = {
+    def during(body: => Unit): CountingStore = {
       store.flush()
       body
       store
@@ -45,17 +45,34 @@ class FibaStepsSuite extends AnyFunSuite {
   for (minArity <- arities) test(s"μ = $minArity: insert and remove search O(log d) nodes") {
     for (d <- distances; time <- near(d)) {
       val c = new Counted(minArity)
-      // up, a look at the last parent without climbing to it, and down
-      val most = 2 * levels(minArity, d)
-      // on each level a node is computed from its children, and reads its parent's aggregate
-      val mostInAll = most + (2 * minArity + 2) * levels(minArity, d)
+      // up a spine and down
+      val most = 2 * levels(minArity, d) + ends
+      // on each level a node with its sibling, and one of the spine
+      val mostInAll = most + 2 * levels(minArity, d)
       val inserting = c.during(c.window.insert(time))
-      assert(inserting.searchSteps <= most, s"inserting at $d")
-      assert(inserting.steps <= mostInAll, s"inserting at $d")
-      assert(inserting.touched <= mostInAll + ends, s"inserting at $d")
+      assert(inserting.searchTouched <= most, s"inserting at $d")
+      assert(inserting.touched <= mostInAll, s"inserting at $d")
+      assert(inserting.steps <= 2 * mostInAll, s"inserting at $d")
       val removing = c.during(c.window.fiba.remove(time))
-      assert(removing.searchSteps <= most, s"removing at $d")
-      assert(removing.steps <= mostInAll + 4 * minArity, s"removing at $d") // a sibling, too
+      assert(removing.searchTouched <= most, s"removing at $d")
+      assert(removing.touched <= mostInAll, s"removing at $d")
+      assert(removing.steps <= 2 * mostInAll, s"removing at $d")
+    }
+  }
+
+  for (minArity <- arities) test(s"μ = $minArity: so they do however full the spines are") {
+    for (size <- 600 until 1000 by 7; evicted <- Seq(0, size % 60)) {
+      val c = new Counted(minArity, size + evicted)
+      (0 until evicted).foreach(_ => c.window.fiba.evict())
+      for {
+        d <- Seq(1, 3, 10, 30, 100)
+        time <- Seq(10L * (size + evicted - d) - 5, 10L * (evicted + d) - 5)
+      } {
+        val inserting = c.during(c.window.insert(time))
+        val most = 2 * levels(minArity, d) + ends
+        assert(inserting.searchTouched <= most, s"$d from an end of $size, $evicted evicted")
+        c.window.fiba.remove(time)
+      }
     }
   }
 
@@ -63,32 +80,40 @@ class FibaStepsSuite extends AnyFunSuite {
     for (m <- distances) {
       val c = new Counted(minArity)
       val evicting = c.during(c.window.fiba.bulkEvict(10L * m - 5))
-      // up, down with a neighbor, and the roots of the evicted subtrees
-      assert(evicting.searchSteps <= (2 * minArity + 3) * levels(minArity, m), s"at $m")
+      // up and down
+      assert(evicting.searchTouched <= 2 * levels(minArity, m) + ends, s"at $m")
       assert(evicting.steps <= (8 * minArity + 3) * levels(minArity, m), s"at $m")
       assert(c.window.fiba.size == n - m)
     }
   }
 
   for (minArity <- arities)
-    test(s"μ = $minArity: theorem 3, bulkInsert finds each site from the last") {
+    test(s"μ = $minArity: theorem 3, bulkInsert enters each node once") {
       for { d <- distances; m <- Seq(1, 8, 64, 512) if m <= d; time <- near(d) } {
         val c = new Counted(minArity)
         val toEnd = if (time > 5L * n) d else m
         val times = (0 until m).map(i => time + 10L * i * toEnd / m)
         val inserting = c.during(c.window.bulkInsertAt(times))
-        // no node is entered twice, except on the way up
         val rise = 2 * levels(minArity, d + toEnd)
-        assert(inserting.searchSteps <= inserting.searchTouched - ends + rise, s"d = $d, m = $m")
         val theorem = log(minArity, d) + m * (1 + log(minArity, d.toDouble / m))
-        assert(inserting.searchTouched - ends <= rise + theorem, s"d = $d, m = $m")
+        // each node on the paths, and one that was split off, with its parent
+        assert(inserting.touched <= 2 * (rise + theorem) + ends, s"d = $d, m = $m")
+        assert(inserting.steps <= 3 * (rise + theorem) + ends, s"d = $d, m = $m")
       }
     }
+
+  for (minArity <- arities) test(s"μ = $minArity: bulkInsert rises no higher than it has to") {
+    for (d <- Seq(1, 2, 3); time <- near(d)) {
+      val c = new Counted(minArity)
+      val inserting = c.during(c.window.bulkInsertAt(Seq(time, time + 1)))
+      assert(inserting.touched <= 2 * levels(minArity, d) + ends + 1, s"at $time")
+    }
+  }
 
   for (minArity <- arities) test(s"μ = $minArity: a range is searched from the nearer ends") {
     val c = new Counted(minArity)
     for (d <- distances; e <- distances if e < d) {
-      def bound(d: Int): Double = (2 * minArity + 4) * levels(minArity, d)
+      def bound(d: Int): Double = 2 * levels(minArity, d)
       val right = c.during(c.window.range(10L * (n - d), 10L * (n - e)))
       assert(right.steps <= bound(d), s"from $d to $e before the end")
       val left = c.during(c.window.range(10L * e, 10L * d))
@@ -100,14 +125,14 @@ class FibaStepsSuite extends AnyFunSuite {
     for (d <- distances; time <- near(d).map(_ + 5)) {
       // both ends rise, and one path leads down
       val one = c.during(c.window.range(time, time))
-      assert(one.steps <= 3 * levels(minArity, d), s"one entry, at $d")
+      assert(one.steps <= levels(minArity, d), s"one entry, at $d")
     }
   }
 
   for (minArity <- arities)
-    test(s"μ = $minArity: query reads the root and the fingers; so do most slides") {
+    test(s"μ = $minArity: query reads no node, and most slides only a finger") {
       val c = new Counted(minArity)
-      assert(c.during(c.window.query()).steps == 0 && c.store.touched == ends)
+      assert(c.during(c.window.query()).steps == 0 && c.store.touched == 0)
       val appending, evicting = Array.fill(2)(0)
       for (i <- 0 until 1000) {
         val combines = c.window.column.combines
@@ -122,9 +147,9 @@ class FibaStepsSuite extends AnyFunSuite {
           evicting(0) += 1
         }
       }
-      // a new leaf begins after μ entries, and a leaf is used up when it has lost as many
-      assert(appending(0) >= 1000 * (minArity - 1) / minArity - 2)
-      assert(evicting(0) >= 1000 * (minArity - 1) / (minArity + 1) - 2)
+      // a leaf is begun and used up once in 2μ - 1 slides
+      val most = 1000 * (2 * minArity - 2) / (2 * minArity - 1) - 2
+      assert(appending(0) >= most && evicting(0) >= most, s"$appending, $evicting")
     }
 
   for (minArity <- arities)
@@ -138,27 +163,28 @@ class FibaStepsSuite extends AnyFunSuite {
           c.window.query()
         }).steps
       }
-      // a leaf is begun and used up once in μ + 1 slides, a higher level less often still
-      assert(costs.forall(_ <= (2 + 7.0 / minArity) * slides), costs)
+      // a leaf is begun and used up once in 2μ - 1 slides, a higher level less often still
+      assert(costs.forall(_ <= 6.0 / minArity * slides), costs)
     }
 
-  test("clear touches the root alone") {
+  test("clear touches a path for its new leaf, and no other node") {
     val c = new Counted(4)
-    assert(c.during(c.window.fiba.clear()).steps == 0 && c.store.touched == ends)
+    val height = c.window.height
+    assert(c.during(c.window.fiba.clear()).touched <= height + ends)
     c.window.bulkInsertAt((0 until n).map(_.toLong))
-    assert(c.during(c.window.fiba.bulkEvict(n - 1L)).steps == 0 && c.store.touched == ends)
+    assert(c.during(c.window.fiba.bulkEvict(n - 1L)).touched <= height + ends)
   }
 
   for (minArity <- arities)
     test(s"μ = $minArity: the deferred free list takes a node at a time, whatever hangs below") {
-      val store = ArrayNodeStore(TestColumn(Operation.Sum), minArity)
+      val store = NodeStore(TestColumn(Operation.Sum), minArity)
       val window = new Window(Operation.Sum, store)
       for (_ <- 1 to 3) {
         window.bulkInsertAt(0L until n.toLong)
-        val before = store.listed
+        val (before, height) = (store.listed, window.height)
         window.fiba.clear()
-        // the root, which becomes the new tree's leaf, and then its children
-        assert(store.listed - before <= store.maxArity)
+        // the root, and a path down to the new tree's leaf
+        assert(store.listed - before <= store.maxArity * height)
       }
       window.bulkInsertAt(0L until n.toLong)
       val (listed, height) = (store.listed, window.height)

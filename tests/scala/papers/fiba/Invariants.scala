@@ -2,40 +2,51 @@ package io.sash.papers.fiba
 
 /** The invariants of Fiba's scaladoc, checked on the nodes of a window. */
 final class Invariants[A](window: Window[A]) {
-  import window.{children, column, entries, operation, store}
+  import window.{children, column, entries, operation, store, tree}
 
   private val minArity = store.minArity
-  private val suffixes = store.windowSlots + store.maxArity
+
+  /** A node with its place in the tree. */
+  private final class At(
+      val node: Int,
+      val level: Int,
+      val onLeft: Boolean,
+      val onRight: Boolean
+  ) {
+    def isRoot: Boolean = level == tree.height
+    def onSpine: Boolean = onLeft || onRight
+
+    def below: Seq[At] = {
+      val last = children(node).size - 1
+      children(node).zipWithIndex.map { case (child, i) =>
+        new At(child, level - 1, onLeft && i == 0, onRight && i == last)
+      }
+    }
+
+    def all: Seq[At] = this +: below.flatMap(_.all)
+  }
 
   /** The broken invariants, if any. */
   def broken: Option[String] = {
-    val all = nodesFrom(store.root)
-    val wrong = structure(all) ++ times ++ all.flatMap(arity) ++ all.flatMap(location) ++ sizes
+    val all = new At(tree.root, tree.height, onLeft = true, onRight = true).all
+    val wrong = structure(all) ++ times ++ all.flatMap(arity) ++ all.flatMap(spines) ++ sizes(all)
     // without a proper tree, faults of aggregates would only confuse
-    (if (wrong.isEmpty) aggregates(all) ++ stacks else wrong).headOption
+    (if (wrong.isEmpty) aggregates(all) else wrong).headOption
   }
-
-  private def nodesFrom(node: Int): Seq[Int] = node +: children(node).flatMap(nodesFrom)
 
   private def claim(holds: Boolean, message: => String): Option[String] =
     if (holds) None else Some(message)
 
   private def name(node: Int): String = s"node ${window.times(node).mkString("[", " ", "]")}"
 
-  /** (I1), and that each child knows its parent. */
-  private def structure(all: Seq[Int]): Seq[String] =
-    claim(store.parent(store.root) == 0, "the root has a parent").toSeq ++
-      claim(all.distinct.size == all.size, "a node is in two places") ++
-      (for {
-        node <- all
-        child <- children(node)
-        message <- claim(store.parent(child) == node, s"${name(child)} has another parent") ++
-          claim(store.level(child) == store.level(node) - 1, s"(I1) ${name(child)}")
-      } yield message)
+  /** (I1) */
+  private def structure(all: Seq[At]): Seq[String] =
+    claim(all.map(_.node).distinct.size == all.size, "a node is in two places").toSeq ++
+      all.flatMap(at => claim(store.level(at.node) == at.level, s"(I1) ${name(at.node)}"))
 
   /** (I2): all entries ascend in the order of the tree. */
   private def times: Option[String] = {
-    val inOrder = entriesUnder(store.root).map { case (node, i) => store.time(node, i) }
+    val inOrder = entriesUnder(tree.root).map { case (node, i) => store.time(node, i) }
     claim(
       inOrder.zip(inOrder.drop(1)).forall { case (a, b) => a < b },
       s"(I2) ${inOrder.mkString(" ")}"
@@ -52,83 +63,64 @@ final class Invariants[A](window: Window[A]) {
   }
 
   /** (I3) */
-  private def arity(node: Int): Option[String] = {
-    val arity = store.arity(node) - (if (node == store.leftFinger) store.head else 0)
-    val least = if (node != store.root) minArity else if (store.size > 0) 2 else 1
-    claim(arity >= least && arity <= store.maxArity, s"(I3) ${name(node)} has arity $arity")
+  private def arity(at: At): Option[String] = {
+    val arity = store.arity(at.node) - (if (at.node == tree.left(0)) tree.head else 0)
+    val spared = at.isRoot || at.onRight || at.onLeft && at.level == 0
+    val least = if (!spared) minArity else if (tree.size > 0) 2 else 1
+    claim(arity >= least && arity <= store.maxArity, s"(I3) ${name(at.node)} has arity $arity")
   }
 
-  private def onLeft(node: Int): Boolean =
-    node == store.root || {
-      val parent = store.parent(node)
-      onLeft(parent) && store.child(parent, 0) == node
-    }
-
-  private def onRight(node: Int): Boolean =
-    node == store.root || {
-      val parent = store.parent(node)
-      onRight(parent) && store.child(parent, store.arity(parent) - 1) == node
-    }
-
-  /** Spines and fingers. */
-  private def location(node: Int): Seq[String] = {
-    val spine = (if (onLeft(node)) NodeStore.Left else 0) +
-      (if (onRight(node)) NodeStore.Right else 0)
-    val leaf = store.isLeaf(node)
-    claim(store.spine(node) == spine, s"${name(node)} is on spine ${store.spine(node)}").toSeq ++
-      claim(!leaf || onLeft(node) == (node == store.leftFinger), s"left finger, ${name(node)}") ++
-      claim(!leaf || onRight(node) == (node == store.rightFinger), s"right finger, ${name(node)}")
-  }
+  private def spines(at: At): Seq[String] =
+    claim(at.onLeft == (tree.left(at.level) == at.node), s"left spine, ${name(at.node)}").toSeq ++
+      claim(at.onRight == (tree.right(at.level) == at.node), s"right spine, ${name(at.node)}")
 
   /** (I5) */
-  private def sizes: Seq[String] =
-    claim(store.size == entriesUnder(store.root).size, s"size ${store.size}").toSeq ++
-      nodesFrom(store.root).filter(store.spine(_) == 0).flatMap { node =>
-        claim(store.count(node) == entriesUnder(node).size, s"(I5) ${name(node)}")
+  private def sizes(all: Seq[At]): Seq[String] =
+    claim(tree.size == entriesUnder(tree.root).size, s"size ${tree.size}").toSeq ++
+      all.flatMap(at =>
+        at.below.zipWithIndex.filter(!_._1.onSpine).flatMap { case (child, i) =>
+          val count = store.count(at.node, i)
+          claim(count == entriesUnder(child.node).size, s"(I5) ${name(child.node)}")
+        }
+      )
+
+  /** (I4), by the definitions of section 3.2; on the left spine, of all suffixes. */
+  private def aggregates(all: Seq[At]): Seq[String] =
+    if (tree.size == 0) Nil
+    else
+      all.flatMap { at =>
+        val node = at.node
+        if (at.isRoot) holds(node, tree.rightAggregate(at.level), inner(node))
+        else
+          (if (!at.onRight) Nil
+           else holds(node, tree.rightAggregate(at.level), rightOf(at.level))) ++
+            (if (!at.onLeft) Nil else stack(at)) ++
+            at.below.zipWithIndex.filter(!_._1.onSpine).flatMap { case (child, i) =>
+              holds(child.node, store.aggregate(node, i), up(child.node))
+            }
       }
 
-  /** (I4), by the definitions of section 3.2. */
-  private def isStacked(node: Int): Boolean =
-    node != store.root && onLeft(node) && store.level(node) <= 1
-
-  private def aggregates(all: Seq[Int]): Seq[String] =
-    for {
-      node <- all
-      if store.size > 0 && !isStacked(node)
-      expected =
-        if (node == store.root) inner(node)
-        else if (onLeft(node)) left(node)
-        else if (onRight(node)) right(node)
-        else up(node)
-      actual = column(store.aggregate(node))
-      message <- claim(actual == expected, s"(I4) ${name(node)} holds $actual, not $expected")
-    } yield message
-
-  /** (I4) for the left finger and its parent: the left aggregates of all their suffixes. */
-  private def stacks: Seq[String] = {
-    val leaf = store.leftFinger
-    val parent = store.parent(leaf)
-    val ofLeaf =
-      if (leaf == store.root) Nil
-      else entries(leaf).flatMap(i => stacked(s"suffix $i", suffixes + i, suffix(leaf, i)))
-    val ofParent =
-      if (leaf == store.root || parent == store.root) Nil
-      else {
-        val first = window.fiba.tree.leftAggregate(parent)
-        entries(parent).flatMap(i => stacked(s"parent's $i", first + i, suffix(parent, i)))
-      }
-    ofLeaf ++ ofParent
+  private def holds(node: Int, slot: Int, expected: A): Seq[String] = {
+    val actual = column(slot)
+    claim(actual == expected, s"(I4) ${name(node)} holds $actual, not $expected").toSeq
   }
 
-  private def stacked(what: String, slot: Int, expected: A): Option[String] =
-    claim(column(slot) == expected, s"(I4) $what is ${column(slot)}, not $expected")
+  private def stack(at: At): Seq[String] =
+    if (at.level == 0) entries(at.node).flatMap { i =>
+      holds(at.node, tree.leftAggregate(0) + i, suffix(at.node, i, 0))
+    }
+    else {
+      entries(at.node).flatMap(i =>
+        holds(at.node, tree.leftAggregate(at.level) + 2 * i, suffix(at.node, i, at.level))
+      )
+    }
 
-  private def suffix(node: Int, from: Int): A = {
+  private def suffix(node: Int, from: Int, level: Int): A = {
     val below = children(node).map(up)
     val operands = (from until store.arity(node) - 1).flatMap { i =>
       value(node, i) +: below.slice(i + 1, i + 2)
     }
-    operation.combine(fold(operands), aboveLeft(node))
+    operation.combine(fold(operands), aboveLeft(level))
   }
 
   private def fold(operands: Seq[A]): A =
@@ -154,16 +146,15 @@ final class Invariants[A](window: Window[A]) {
   private def inner(node: Int): A =
     fold(node, i => i > 0 && i < store.arity(node) - 1)
 
-  private def left(node: Int): A = operation.combine(fold(node, _ > 0), aboveLeft(node))
+  private def left(level: Int): A =
+    operation.combine(fold(tree.left(level), _ > 0), aboveLeft(level))
 
-  private def aboveLeft(node: Int): A = {
-    val parent = store.parent(node)
-    if (parent == store.root) operation.identity else left(parent)
-  }
+  private def aboveLeft(level: Int): A =
+    if (level + 1 == tree.height) operation.identity else left(level + 1)
 
-  private def right(node: Int): A = {
-    val parent = store.parent(node)
-    val above = if (parent == store.root) operation.identity else right(parent)
+  private def rightOf(level: Int): A = {
+    val above = if (level + 1 == tree.height) operation.identity else rightOf(level + 1)
+    val node = tree.right(level)
     operation.combine(above, fold(node, _ < store.arity(node) - 1))
   }
 }

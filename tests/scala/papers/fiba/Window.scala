@@ -3,11 +3,16 @@ package io.sash.papers.fiba
 import io.sash.core.{Element, Operation, TestColumn}
 
 /** A FiBA over a test column, driven by values, with methods to look into it. */
-final class Window[A](val operation: Operation[A], val store: NodeStore) {
+final class Window[A] private[fiba] (
+    val operation: Operation[A],
+    private[fiba] val store: NodeStore
+) {
   def this(operation: Operation[A], minArity: Int) =
-    this(operation, ArrayNodeStore(TestColumn(operation), minArity))
+    this(operation, NodeStore(TestColumn(operation), minArity))
 
   val fiba = new Fiba(store)
+
+  private[fiba] def tree: FingerTree = fiba.tree
 
   def column: TestColumn[A] = fiba.column.asInstanceOf[TestColumn[A]]
 
@@ -47,17 +52,17 @@ final class Window[A](val operation: Operation[A], val store: NodeStore) {
 
   /** The entries of a node that have not been evicted. */
   def entries(node: Int): Seq[Int] =
-    (if (node == store.leftFinger) store.head else 0) until store.arity(node) - 1
+    (if (node == tree.left(0)) tree.head else 0) until store.arity(node) - 1
 
   def times(node: Int): Seq[Long] = entries(node).map(store.time(node, _))
 
   /** The tree from its root down: the times of each level's nodes. */
   def shape: Seq[Seq[Seq[Long]]] =
     Iterator
-      .iterate(Seq(store.root))(_.flatMap(children))
+      .iterate(Seq(tree.root))(_.flatMap(children))
       .takeWhile(_.nonEmpty)
       .map(_.map(times))
       .toSeq
 
-  def height: Int = store.level(store.root) + 1
+  def height: Int = tree.height + 1
 }
