@@ -2,40 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta, timezone
-from typing import Any, NamedTuple
-from uuid import uuid4
+from typing import NamedTuple
 
-from pyspark.errors import PySparkRuntimeError
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DateType, IntegralType, TimestampType
 
 from sash.arguments import require_frame
+from sash.changed_query import ChangedQuery, plans_of
 from sash.errors import type_error, value_error
-from sash.label_columns import column, has
-from sash.loaded import missing
-
-_TYPE = "_change_type"
-# of Delta's change feed, and of Iceberg's changelog view
-_IMAGES = {
-    "insert": 0,
-    "delete": 0,
-    "update_preimage": -1,
-    "update_postimage": 1,
-    "update_before": -1,
-    "update_after": 1,
-}
-_NO_LAST = 2**63 - 1
-"""No limit; the least BIGINT is none, either."""
-_ACTION = "_sash_action"
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_MOST = 0.5
-"""Of a table's answers; a whole run is quicker where more of them lie near the changes."""
-_LOG = logging.getLogger("sash")
-_CHANGES = "a dict from names of tables to their changed rows"
+from sash.merging import merged
 
 
 class Refreshed(NamedTuple):
@@ -90,12 +67,14 @@ def changed(table: DataFrame, /, *, since: int) -> DataFrame:
     if not isinstance(since, int) or isinstance(since, bool):
         raise type_error("since", "a version of the table, an int", since)
     spark = table.sparkSession
-    name = _plans(spark, table).tableName(table._jdf)
-    facts = "col_name = 'Provider' AND lower(data_type) = 'delta'"
-    if name is None or spark.sql(f"DESCRIBE EXTENDED {name}").where(facts).isEmpty():
-        expected = "a Delta table of the catalog, as spark.table('events')"
-        raise value_error("table", expected, table if name is None else name)
-    (last,) = spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").collect()
+    name = plans_of(spark, table).tableName(table._jdf)
+    expected = "a Delta table of the catalog, as spark.table('events')"
+    if name is None:
+        raise value_error("table", expected, table)
+    try:
+        (last,) = spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").collect()
+    except AnalysisException as error:
+        raise value_error("table", expected, name) from error
     if not 0 <= since <= last.version:
         raise value_error("since", f"a version of the table, from 0 to {last.version}", since)
     feed = spark.read.option("readChangeFeed", True).option("endingVersion", last.version)
@@ -160,7 +139,7 @@ def refreshed(query: DataFrame | str, changes: Mapping[str, DataFrame], /) -> Re
         +---+---+-----+
         <BLANKLINE>
     """
-    work = _Work(query, changes)
+    work = ChangedQuery(query, changes)
     return Refreshed(work.answers(), work.spans)
 
 
@@ -188,9 +167,9 @@ def refresh(
     Returns:
         The numbers of keys and spans whose answers may have changed, of rows that were read and
         answers that were computed, and of rows that were inserted, updated and deleted. Where
-        none is, there was no MERGE. If more than half of the table's rows lie between the first
-        time of the changes and the last, a warning of the logger ``sash`` says so before the
-        answers are computed.
+        none is, there was no MERGE. If files with times between the first one of
+        the changes and the last have more than half of the table's bytes, a warning of the logger
+        ``sash`` says so before the answers are computed.
 
     Raises:
         PySparkTypeError: an argument is of the wrong type.
@@ -206,235 +185,5 @@ def refresh(
         raise type_error("id", "the name of a column, or several", id)
     if not ids:
         raise value_error("id", "one column at least", id)
-    with _Work(query, changes) as work:
-        return work.merged(into, ids)
-
-
-class _Work:
-    """A query, and the spans whose answers may be others now.
-
-    Used in a ``with``, it frees what it has persisted at the end.
-    """
-
-    def __init__(self, query: object, changes: object) -> None:
-        if not isinstance(changes, Mapping):
-            raise type_error("changes", _CHANGES, changes)
-        if not changes:
-            raise value_error("changes", "the changed rows of one table at least", changes)
-        for name, rows in changes.items():
-            if not isinstance(name, str):
-                raise type_error("changes", _CHANGES, name)
-            require_frame(f"changes[{name!r}]", rows)
-        self._spark = spark = next(iter(changes.values())).sparkSession
-        asked: Any = query
-        self.query: Any = spark.sql(asked) if isinstance(asked, str) else asked
-        require_frame("query", self.query)
-        self._plans = plans = _plans(spark, self.query)
-        jvm: Any = spark._jvm
-        of_tables = jvm.java.util.HashMap()
-        for name, rows in changes.items():
-            of_tables[name] = _rows(spark, name, rows)._jdf
-        self._plan = plans.of(self.query._jdf, of_tables)
-        self.spans = self._frame(self._plan.spans()).persist()
-        self._persisted = [self.spans]
-        (row,) = self._frame(self._plan.bounds(self.spans._jdf)).collect()
-        # any ends, where there is no span
-        self.keys, self.count, self._least, self._greatest = (value or 0 for value in row)
-
-    def __enter__(self) -> _Work:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for rows in self._persisted:
-            rows.unpersist()
-
-    def answers(self) -> DataFrame:
-        return self._frame(self._plan.answers(self.spans._jdf, self._least, self._greatest))
-
-    def merged(self, into: str, ids: list[str]) -> RefreshSummary:
-        """Merge the answers into a table."""
-        names = self.query.columns
-        table = self._spark.table(into)
-        for name in ids:
-            if name not in names:
-                raise value_error("id", f"columns of the query ({', '.join(names)})", name)
-        for name in names:
-            if not has(table, name):
-                raise value_error(
-                    "into", f"a table with the query's column {name}", table.columns
-                )
-        answers = self._persist(self.answers())
-        types = {field.name: field.dataType for field in answers.schema}
-        stored = table.select(*(column(name).cast(types[name]).alias(name) for name in names))
-        old = self._frame(
-            self._plan.within(stored._jdf, self.spans._jdf, self._least, self._greatest)
-        )
-        _counted("into", old, ids)
-        near, stays = self._near(stored).count(), table.count()
-        if near > stays * _MOST:
-            _LOG.warning(
-                "refresh reads between the first time of the changes and the last, where "
-                f"{near:,} of the {stays:,} answers of {into} lie. A whole run of the query, "
-                "written over the table, is likely to be quicker."
-            )
-        computed = _counted("query", answers, ids)
-        # rows alone: Spark 4.1 plans no MERGE from a view whose plan reads a table of Iceberg
-        rows = _compared(answers, old, ids).localCheckpoint()
-        done = {row[_ACTION]: row["count"] for row in rows.groupBy(_ACTION).count().collect()}
-        if "insert" in done:
-            self._refuse_taken(rows.where(F.col(_ACTION) == "insert"), stored, ids)
-        if done:
-            self._merge(rows, into, ids, names)
-        counts = (done.get(action, 0) for action in ("insert", "update", "delete"))
-        read = self._plans.rowsRead(answers._jdf)
-        return RefreshSummary(self.keys, self.count, read, computed, *counts)
-
-    def _refuse_taken(self, inserted: DataFrame, stored: DataFrame, ids: list[str]) -> None:
-        """Refuse new answers whose id a row of the table has that stays as it is."""
-        if self._plan.timeName() in ids:
-            stored = self._near(stored)
-        same = [F.col(f"t.{_quoted(of)}").eqNullSafe(F.col(f"s.{_quoted(of)}")) for of in ids]
-        taken = stored.alias("t").join(inserted.alias("s"), same, "left_semi").head()
-        if taken is not None:
-            found = _named(ids, [taken[of] for of in ids])
-            raise value_error("id", "columns that tell all answers apart", f"{found} twice")
-
-    def _near(self, stored: DataFrame) -> DataFrame:
-        """The answers between the first time of the spans and the last."""
-        for limit in self._limits():
-            stored = stored.where(limit)
-        return stored
-
-    def _merge(self, rows: DataFrame, into: str, ids: list[str], names: list[str]) -> None:
-        equal = " AND ".join(f"t.{_quoted(name)} <=> s.{_quoted(name)}" for name in ids)
-        new = ", ".join(f"t.{_quoted(name)} = s.{_quoted(name)}" for name in names)
-        columns = ", ".join(map(_quoted, names))
-        values = ", ".join(f"s.{_quoted(name)}" for name in names)
-        limits = (f"t.{limit}" for limit in self._limits())
-        view = f"sash_refresh_{uuid4().hex}"
-        rows.createOrReplaceTempView(view)
-        try:
-            self._spark.sql(f"""
-                MERGE INTO {into} t USING {view} s ON {" AND ".join([equal, *limits])}
-                WHEN MATCHED AND s.{_ACTION} = 'delete' THEN DELETE
-                WHEN MATCHED THEN UPDATE SET {new}
-                WHEN NOT MATCHED AND s.{_ACTION} <> 'delete'
-                  THEN INSERT ({columns}) VALUES ({values})
-            """).collect()
-        finally:
-            self._spark.catalog.dropTempView(view)
-
-    def _limits(self) -> list[str]:
-        """Between which times the merged rows of the table lie, for its files' statistics."""
-        name, ends = self._plan.timeName(), (self._least, self._greatest)
-        # a span without a limit holds rows without a time
-        if name not in self.query.columns or any(abs(end) >= _NO_LAST for end in ends):
-            return []
-        of = self.query.schema[name].dataType
-        texts = [_literal(end, of) for end in ends]
-        if None in texts:
-            return []
-        return [f"{_quoted(name)} >= {texts[0]}", f"{_quoted(name)} <= {texts[1]}"]
-
-    def _persist(self, rows: DataFrame) -> DataFrame:
-        self._persisted.append(rows.persist())
-        return rows
-
-    def _frame(self, rows: Any) -> DataFrame:
-        made: DataFrame = type(self.query)(rows, self._spark)
-        return made
-
-
-def _plans(spark: SparkSession, rows: Any) -> Any:
-    """The plugin's part, which takes queries apart."""
-    if not hasattr(rows, "_jdf"):
-        raise PySparkRuntimeError(
-            "A table is refreshed by the session that has its query's plan, and a client of "
-            "Connect has none. Run it where the server runs, as a job of spark-submit."
-        )
-    why = missing(spark)
-    if why is not None:
-        raise PySparkRuntimeError(why)
-    jvm: Any = spark._jvm
-    return jvm.io.sash.spark.refresh.Refresh
-
-
-def _rows(spark: SparkSession, name: str, rows: DataFrame) -> DataFrame:
-    """The changed rows in the columns of their table."""
-    argument = f"changes[{name!r}]"
-    if not has(rows, _TYPE):
-        raise value_error(argument, f"rows with a column {_TYPE}", rows.columns)
-    table = spark.table(name)
-    for field in table.schema:
-        if not has(rows, field.name):
-            raise value_error(
-                argument, f"rows with the table's column {field.name}", rows.columns
-            )
-        found = rows.select(column(field.name)).schema[0].dataType
-        if found.simpleString() != field.dataType.simpleString():
-            types = f"rows whose {field.name} is {field.dataType.simpleString()}, as in the table"
-            raise value_error(argument, types, found.simpleString())
-    counts = rows.groupBy(F.lower(F.col(_TYPE).cast("string")).alias("type")).count().collect()
-    unknown = [row.type for row in counts if row.type not in _IMAGES]
-    if unknown:
-        raise value_error(
-            argument, f"rows whose {_TYPE} is one of {', '.join(_IMAGES)}", unknown[0]
-        )
-    if sum(_IMAGES[row.type] * row["count"] for row in counts):
-        of_types = {row.type: row["count"] for row in counts}
-        raise value_error(argument, "the old and the new row of each update", of_types)
-    return rows.select(*(column(field.name) for field in table.schema))
-
-
-def _counted(argument: str, rows: DataFrame, ids: list[str]) -> int:
-    """The number of rows, of which no two may have one id."""
-    names = [f"id_{i}" for i in range(len(ids))]
-    by_id = rows.groupBy(*(column(of).alias(name) for of, name in zip(ids, names, strict=True)))
-    counted = by_id.agg(F.count("*").alias("n"))
-    most = F.max_by(F.struct(*names), "n"), F.max("n")
-    (row,) = counted.agg(F.coalesce(F.sum("n"), F.lit(0)).alias("rows"), *most).collect()
-    if row.rows and row[2] > 1:
-        expected = f"rows that id={ids} tells apart"
-        raise value_error(argument, expected, f"{row[2]} rows of {_named(ids, list(row[1]))}")
-    return int(row.rows)
-
-
-def _named(ids: list[str], values: list[Any]) -> str:
-    return ", ".join(f"{of} = {value!r}" for of, value in zip(ids, values, strict=True))
-
-
-def _compared(new: DataFrame, old: DataFrame, ids: list[str]) -> DataFrame:
-    """The rows to insert, to update and to delete, with ``action``."""
-    sides = []
-    for name, rows in (("new", new), ("old", old)):
-        keys = (column(of).alias(f"{name}_{i}") for i, of in enumerate(ids))
-        sides.append(rows.select(*keys, F.struct(*map(column, rows.columns)).alias(name)))
-    same = [F.col(f"new_{i}").eqNullSafe(F.col(f"old_{i}")) for i in range(len(ids))]
-    joined = sides[0].join(sides[1], same, "full_outer")
-    # maps cannot be compared
-    is_map = any("map<" in field.dataType.simpleString() for field in new.schema)
-    is_other = F.lit(True) if is_map else ~F.col("new").eqNullSafe(F.col("old"))
-    action = (
-        F.when(F.col("new").isNull(), "delete")
-        .when(F.col("old").isNull(), "insert")
-        .when(is_other, "update")
-    )
-    rows = joined.select(F.coalesce("new", "old").alias("row"), action.alias(_ACTION))
-    return rows.where(F.col(_ACTION).isNotNull()).select("row.*", _ACTION)
-
-
-def _literal(units: int, of: Any) -> str | None:
-    """A time in SQL; None where it has no text."""
-    try:
-        if isinstance(of, TimestampType):
-            at = (_EPOCH + timedelta(microseconds=units)).isoformat(sep=" ")
-            return f"TIMESTAMP '{at}'"
-        if isinstance(of, DateType):
-            return f"DATE '{(_EPOCH + timedelta(days=units)).date()}'"
-    except OverflowError:
-        return None
-    return f"{units}L" if isinstance(of, IntegralType) else None
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+    with ChangedQuery(query, changes) as work:
+        return RefreshSummary(work.keys, work.count, *merged(work, into, ids))

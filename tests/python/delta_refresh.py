@@ -2,20 +2,24 @@
 
 Run as `delta_refresh.py FOLDER`, it changes the rows again and again, and prints a line of JSON.
 `delta_refresh.py FOLDER make` makes both tables and changes rows once, and `delta_refresh.py
-FOLDER refresh` refreshes after that, and compares. `delta_refresh.py FOLDER dbt` runs the page's
-recipe.
+FOLDER refresh` refreshes after that, and compares. `delta_refresh.py FOLDER stops` stops before
+each step of a refresh. `delta_refresh.py FOLDER dbt` runs the page's recipe.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import sys
+from contextlib import ExitStack
 from pathlib import Path
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import pytest
 from pyspark.errors import PySparkValueError
+from pyspark.sql import SparkSession
+from pyspark.sql.catalog import Catalog
 
 import sash
 from conftest import REPOSITORY
@@ -139,6 +143,58 @@ def without_a_first_time(spark, folder):
     assert done.updated > 0
 
 
+class Stopped(BaseException):
+    """As a signal would do it."""
+
+
+def stopped_before(spark, since, step):
+    """Whether a refresh asked Spark so often, and was stopped there."""
+    left = step
+
+    def stopping(call):
+        def one_less(*arguments, **more):
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise Stopped
+            return call(*arguments, **more)
+
+        return one_less
+
+    frame = type(spark.range(0))
+    asked = [(frame, of) for of in ("collect", "count", "head", "persist", "localCheckpoint")]
+    asked += [(SparkSession, "sql"), (SparkSession, "table"), (Catalog, "dropTempView")]
+    with ExitStack() as stack:
+        for of, name in asked:
+            stack.enter_context(patch.object(of, name, stopping(getattr(of, name))))
+        try:
+            refreshed(spark, since)
+        except Stopped:
+            return True
+    return False
+
+
+def stopped_anywhere(spark):
+    """Each time all answers are old or all are new, and the next run makes them new."""
+    since = filled(spark)
+    for change in CHANGES[:5]:
+        spark.sql(change)
+
+    def stored():
+        return sorted(map(str, spark.table("features").collect()))
+
+    old, new = stored(), sorted(map(str, spark.sql(QUERY).collect()))
+    assert old != new
+    found = []
+    for step in itertools.count(1):
+        if not stopped_before(spark, since, step):
+            break
+        found.append([old, new].index(stored()))
+    compare(spark)
+    assert found == sorted(found)
+    return {"old": found.count(0), "new": found.count(1)}
+
+
 def by_dbt(spark, folder):
     """The model of docs/refresh.md, and MERGE as dbt's adapter for Spark writes it."""
     page = (REPOSITORY / "docs" / "refresh.md").read_text(encoding="utf-8")
@@ -177,6 +233,9 @@ def main() -> None:
         opened(spark, folder)
         filled(spark)
         told = {"rows": by_dbt(spark, folder)}
+    elif mode == "stops":
+        opened(spark, folder)
+        told = stopped_anywhere(spark)
     elif mode == "make":
         opened(spark, folder)
         told = {"since": filled(spark)}

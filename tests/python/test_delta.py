@@ -61,6 +61,13 @@ def test_the_recipe_for_dbt_merges_the_answers_that_change(run_python, tmp_path)
 
 
 @pytest.mark.thorough
+def test_a_refresh_that_stops_between_two_steps_runs_again(run_python, tmp_path):
+    told = last_line(run_python, "delta_refresh", tmp_path, "stops")
+    assert told["old"] > 10
+    assert told["new"] == 1  # the temporary view is left
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", ["before", "within", "after"])
 def test_a_refresh_that_was_killed_runs_again(run_python, tmp_path, place):
     program = str(PROGRAM.with_name("delta_refresh.py"))

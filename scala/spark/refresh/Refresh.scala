@@ -1,14 +1,17 @@
 package io.sash.spark.refresh
 
-import java.util.{Map => JMap}
+import java.util.{List => JList, Map => JMap}
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
-import org.apache.spark.sql.execution.columnar.{InMemoryRelation, InMemoryTableScanExec}
+import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.expressions.{Window => Over}
 import org.apache.spark.sql.functions.{coalesce, col, count, lit, max, min, sum}
 import org.apache.spark.sql.internal.SQLConf
@@ -120,12 +123,55 @@ final class Refresh private (
   /** The rows of a table with the query's keys and time that lie within some spans. */
   def within(rows: DataFrame, spans: DataFrame, least: Long, greatest: Long): DataFrame = {
     val table = rows.queryExecution.analyzed
-    def column(a: Attribute) =
-      table.output.find(c => session.sessionState.conf.resolver(c.name, a.name)).get
-    val at = time.map(_.transform { case a: Attribute => column(a) })
     val of = Spans(inUnits(spans), least, greatest)
-    run(of.rows(table, keys.map(column), at, WindowReach.Own))
+    run(of.rows(table, keys.map(columnOf(table)), timeOf(table), WindowReach.Own))
   }
+
+  /** The rows of a table with the query's time between two times. */
+  def near(rows: DataFrame, least: Long, greatest: Long): DataFrame = {
+    val table = rows.queryExecution.analyzed
+    val limits = timeOf(table).flatMap(Spans.between(_, least, greatest, WindowReach.Own))
+    run(limits.fold(table)(Filter(_, table)))
+  }
+
+  /**
+   * Runs a MERGE of some answers into a table.
+   *
+   * @param text which names the table `t`. The call of `sash_among` in it becomes the conditions
+   *   on the table alone: that a row may have the id of one of the answers, and that it lies
+   *   between two times
+   * @param ids the columns of the id, quoted
+   * @param count the number of the answers; 0 if all of them are new
+   */
+  def merge(
+      text: String,
+      table: DataFrame,
+      answers: DataFrame,
+      ids: JList[String],
+      count: Long,
+      least: Long,
+      greatest: Long
+  ): Unit = {
+    val among =
+      Option.when(count > 0)(Among.one(table, answers, ids.asScala.toSeq, count)).flatten
+    val limits = time
+      .flatMap(Spans.between(_, least, greatest, WindowReach.Own))
+      .map(_.transform { case a: Attribute =>
+        UnresolvedAttribute(Seq("t", a.name))
+      })
+    val plan = session.sessionState.sqlParser.parsePlan(text).transformAllExpressions {
+      case call: UnresolvedFunction if call.nameParts == Seq("sash_among") =>
+        (limits ++ among
+          .map(_(call.arguments))).reduceOption[Expression](And).getOrElse(TrueLiteral)
+    }
+    run(plan).collect()
+  }
+
+  private def timeOf(table: LogicalPlan): Option[Expression] =
+    time.map(_.transform { case a: Attribute => columnOf(table)(a) })
+
+  private def columnOf(table: LogicalPlan)(of: Attribute): Attribute =
+    table.output.find(c => session.sessionState.conf.resolver(c.name, of.name)).get
 
   private def run(plan: LogicalPlan): DataFrame = RefreshInternals.rows(session, plan)
 }
@@ -171,15 +217,26 @@ object Refresh {
     new Refresh(session, plan, changed, keys, time, reach)
   }
 
-  /** The rows that scans gave for a persisted DataFrame when it was computed. */
-  def rowsRead(persisted: DataFrame): Long = {
-    val rows = persisted.queryExecution.analyzed
-    val cached = RefreshInternals.rows(persisted.sparkSession, rows).queryExecution.withCachedData
-    val scans = cached
-      .collect { case of: InMemoryRelation => of.cacheBuilder.cachedPlan }
-      .flatMap(ExecutedPlan.collectLeaves)
-      .filterNot(_.isInstanceOf[InMemoryTableScanExec]) // the spans
-    scans.flatMap(_.metrics.get("numOutputRows")).map(_.value).sum
+  /** The share of a table's bytes that the files have which some of its rows are read from. */
+  def share(rows: DataFrame, table: DataFrame): Double = {
+    def bytes(plan: LogicalPlan) = plan.collectLeaves().map(_.stats.sizeInBytes).sum
+    val all = bytes(table.queryExecution.analyzed)
+    if (all == 0) 0
+    else (BigDecimal(bytes(rows.queryExecution.optimizedPlan)) / BigDecimal(all)).toDouble
+  }
+
+  /** The rows that scans of all tables but one gave for a DataFrame when it was computed. */
+  def rowsRead(rows: DataFrame, but: DataFrame): Long = {
+    val columns = AttributeSet(but.queryExecution.analyzed.collectLeaves().flatMap(_.output))
+    ExecutedPlan
+      .collectLeaves(rows.queryExecution.executedPlan)
+      .filter {
+        case _: InMemoryTableScanExec | _: ReusedExchangeExec => false // the spans
+        case scan => scan.outputSet.intersect(columns).isEmpty
+      }
+      .flatMap(_.metrics.get("numOutputRows"))
+      .map(_.value)
+      .sum
   }
 
   private object ExecutedPlan extends AdaptiveSparkPlanHelper

@@ -40,7 +40,7 @@ private[refresh] final case class Spans(table: LogicalPlan, least: Long, greates
     val equal = keys.zip(columns).map { case (key, span) => EqualNullSafe(key, span.toAttribute) }
     val inside = time.map(within(_, first.toAttribute, last.toAttribute))
     val condition = (equal ++ inside).reduceOption(And)
-    val near = time.flatMap(constant(_, reach)).fold(of)(Filter(_, of))
+    val near = time.flatMap(Spans.between(_, least, greatest, reach)).fold(of)(Filter(_, of))
     Join(near, spans, LeftSemi, condition, JoinHint.NONE)
   }
 
@@ -52,18 +52,6 @@ private[refresh] final case class Spans(table: LogicalPlan, least: Long, greates
       val isOpen = Or(EqualTo(first, Spans.NoFirst), EqualTo(last, Spans.NoLast))
       Or(between, And(IsNull(time), isOpen))
     }
-  }
-
-  /** The condition on a time to lie between all spans' ends, with which scans leave out files. */
-  private def constant(time: Expression, reach: WindowReach): Option[Expression] = {
-    def literal(units: Expression) =
-      Spans.literal(units.eval().asInstanceOf[Long], time.dataType)
-    val first = literal(Spans.back(Literal(least), reach.back))
-    val last = literal(Spans.ahead(Literal(greatest), reach.ahead))
-    val inside = (first.map(GreaterThanOrEqual(time, _)) ++ last.map(LessThanOrEqual(time, _)))
-      .reduceOption[Expression](And)
-    if (first.nonEmpty && last.nonEmpty || !time.nullable) inside
-    else inside.map(Or(_, IsNull(time)))
   }
 }
 
@@ -107,6 +95,26 @@ private[refresh] object Spans {
       case ByteType                    => Literal(units.toByte)
       case _                           => Literal(units, dataType)
     })
+  }
+
+  /**
+   * The condition on a time to lie between two ends, or within reach of them, with which scans
+   * leave out files. None if there are no limits.
+   */
+  def between(
+      time: Expression,
+      least: Long,
+      greatest: Long,
+      reach: WindowReach
+  ): Option[Expression] = {
+    def literal(units: Expression) =
+      this.literal(units.eval().asInstanceOf[Long], time.dataType)
+    val first = literal(back(Literal(least), reach.back))
+    val last = literal(ahead(Literal(greatest), reach.ahead))
+    val inside = (first.map(GreaterThanOrEqual(time, _)) ++ last.map(LessThanOrEqual(time, _)))
+      .reduceOption[Expression](And)
+    if (first.nonEmpty && last.nonEmpty || !time.nullable) inside
+    else inside.map(Or(_, IsNull(time)))
   }
 
   private def range(dataType: DataType): (Long, Long) = dataType match {

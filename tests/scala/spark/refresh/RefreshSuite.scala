@@ -3,6 +3,8 @@ package io.sash.spark.refresh
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{classic, DataFrame}
+import org.apache.spark.sql.catalyst.plans.logical.Filter
+import org.apache.spark.sql.sash.RefreshInternals
 
 import io.sash.spark.SashSuite
 
@@ -154,6 +156,8 @@ class RefreshSuite extends SashSuite {
     assert(text.contains(">= 18") && text.contains("<= 22"))
     val stored = plan.within(ofClassic(spark.table("events")), spansOf, 20L, 22L)
     assert(stored.count() == 3)
+    val near = (least: Long) => plan.near(ofClassic(spark.table("events")), least, 22L).count()
+    assert(near(20L) == 3 && near(Long.MinValue) == 23)
     assert(plan.keyNames.toSeq == Seq("k") && plan.timeName == "t")
   }
 
@@ -161,5 +165,27 @@ class RefreshSuite extends SashSuite {
     spark.range(3).createOrReplaceTempView("`of it`")
     assert(Refresh.tableName(ofClassic(spark.table("`of it`"))) == "`of it`")
     assert(Refresh.tableName(ofClassic(spark.range(3).toDF())) == null)
+  }
+
+  test("a look-up finds all rows of an id, and few others") {
+    def rows(step: Int, k: String) =
+      ofClassic(spark.range(0, 1000, step).selectExpr("id", s"$k AS k"))
+    val k = "IF(id = 0, NULL, id % 5)"
+    val table = rows(1, k)
+    def found(of: classic.DataFrame): Set[Long] = {
+      val among = Among.one(table, of, Seq("id", "`k`"), of.count())
+      val plan = table.queryExecution.analyzed
+      val kept = among.fold(plan)(a => Filter(a(plan.output), plan))
+      RefreshInternals.rows(table.sparkSession, kept).collect().map(_.getLong(0)).toSet
+    }
+    val wanted = (0L until 1000L by 7).toSet
+    Seq("CODEGEN_ONLY", "NO_CODEGEN").foreach { mode =>
+      withSettings("spark.sql.codegen.factoryMode" -> mode) {
+        val all = found(rows(7, k))
+        assert(wanted.subsetOf(all) && all.size < 200)
+      }
+    }
+    // equal values whose hashes differ are not looked for
+    assert(found(rows(7, s"CAST($k AS INT)")).size == 1000)
   }
 }
