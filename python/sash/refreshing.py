@@ -167,9 +167,9 @@ def refresh(
     Returns:
         The numbers of keys and spans whose answers may have changed, of rows that were read and
         answers that were computed, and of rows that were inserted, updated and deleted. Where
-        none is, there was no MERGE. If files with times between the first one of
-        the changes and the last have more than half of the table's bytes, a warning of the logger
-        ``sash`` says so before the answers are computed.
+        none is, there was no MERGE. If files with times between the first change and the last
+        have more than half of the table's bytes, a warning of the logger ``sash`` says so before
+        the answers are computed.
 
     Raises:
         PySparkTypeError: an argument is of the wrong type.
