@@ -41,7 +41,7 @@ final class BoundsFrame(windows: Array[InOrderWindow], keys: RangeKeys)
       until = 0L
       true
     } else {
-      while (entered < arrived && !keys.isAbove(entered, current)) enter()
+      enterNotAbove(current, arrived)
       val isWhole = ended || entered < arrived || keys.isAbove(entered - 1, current)
       if (isWhole) {
         until = keys.searchAbove(current, entered)

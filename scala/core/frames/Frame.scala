@@ -93,7 +93,7 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow], rows: Rows 
   /** Whether later frames depend on more than the rows of this frame: see `write`. */
   def remembers: Boolean = false
 
-  /** Goes on with the rows [first, end) in the frame, which are those of a frame before. */
+  /** Goes on where a frame before has stopped, with its rows: [first, end). */
   def resume(first: Long, end: Long): Unit = {
     entered = end
     evicted = first
@@ -159,6 +159,10 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow], rows: Rows 
     evicted += 1
     evictions += 1
   }
+
+  /** Lets the rows enter that have arrived and are not above row `current`. */
+  protected final def enterNotAbove(current: Long, arrived: Long): Unit =
+    while (entered < arrived && !rows.isAbove(entered, current)) enter()
 
   /** Lets the rows before `position` enter, which have arrived. */
   protected final def enterTo(position: Long): Unit = while (entered < position) enter()

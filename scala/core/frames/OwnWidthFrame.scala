@@ -60,7 +60,7 @@ final class OwnRangeFrame(windows: Array[InOrderWindow], keys: Rows)
       arrived: Long,
       ended: Boolean
   ): Boolean = {
-    while (entered < arrived && !keys.isAbove(entered, current)) enter()
+    enterNotAbove(current, arrived)
     entered < arrived || ended
   }
 

@@ -33,7 +33,7 @@ final class RangeFrame(windows: Array[InOrderWindow], rows: Rows) extends Frame(
       arrived: Long,
       ended: Boolean
   ): Boolean = {
-    while (entered < arrived && !rows.isAbove(entered, current)) enter()
+    enterNotAbove(current, arrived)
     entered < arrived || ended
   }
 

@@ -130,7 +130,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     grown
   }
 
-  /** Makes a node that of the right spine at its level. */
+  /** Puts a node into the right spine, at its level. */
   final def setRight(level: Int, node: Int): Unit = if (right(level) != node) {
     right(level) = node
     stale |= 1 << level
@@ -279,7 +279,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     spare = store.arity(leaf) - 2 - head
   }
 
-  /** Stacks the left aggregates of a level's suffixes, from that of operand `from` on. */
+  /** Stacks the left aggregates of a level's suffixes, the first from operand `from` on. */
   private def stack(level: Int, first: Int, from: Int, until: Int): Unit = {
     val region = regions(level)
     store.slots.move(region + from, first + from, until - from)

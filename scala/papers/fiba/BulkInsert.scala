@@ -11,9 +11,8 @@ import java.util.Arrays
  * in turn. If the tree already has an entry of that time, the new value is combined into it. The
  * pass down is the one of [[Aggregates]].
  *
- * The paper finds all sites first, and then turns the treelets of one level into those of the
- * next. The nodes that are visited are the same, in another order, and no node need know its
- * parent.
+ * The paper finds all sites first, and then goes up level by level with the treelets. Here the
+ * same nodes are visited in another order, and no node need know its parent.
  *
  * Cost (theorem 3): amortised O(log d + m(1 + log(d/m))) for m entries, where the earliest is d
  * entries from an end of the window.
