@@ -53,7 +53,9 @@ final class SliceLawsSuite extends LateralSuite {
     "DECIMAL(20, 1)" -> Seq("1.5", "2", "NULL"),
     "BOOLEAN" -> Seq("true", "false", "NULL"),
     "BINARY" -> Seq("'x'", "''", "NULL"),
-    "STRING COLLATE UTF8_LCASE" -> Seq("'x'", "'X'", "'y'", "NULL")
+    "STRING COLLATE UTF8_LCASE" -> Seq("'x'", "'X'", "'y'", "NULL"),
+    "STRING COLLATE UNICODE_CI" -> Seq("'x'", "'X'", "'y'", "NULL"),
+    "STRING COLLATE UTF8_BINARY_RTRIM" -> Seq("'x'", "'x '", "'y'", "NULL")
   )
 
   private val aggregates = Seq(
@@ -92,7 +94,11 @@ final class SliceLawsSuite extends LateralSuite {
     "hll_sketch_estimate(hll_sketch_agg(e.x))",
     "hll_sketch_estimate(hll_sketch_agg(e.s) FILTER (WHERE e.x > 1))",
     "count_min_sketch(e.x, 0.1d, 0.9d, 1)",
-    "bitmap_count(bitmap_construct_agg(bitmap_bit_position(abs(e.x))))"
+    "bitmap_count(bitmap_construct_agg(bitmap_bit_position(abs(e.x))))",
+    "upper(max(e.c))",
+    "max(struct(e.m, e.y))",
+    "sum(e.y)",
+    "max(e.y) FILTER (WHERE e.b)"
   )
 
   /** Aggregates that slices do not combine. */
@@ -141,7 +147,9 @@ final class SliceLawsSuite extends LateralSuite {
         "d" -> of("DOUBLE", "1", "0.5", "2", "NULL"),
         "m" -> of("DECIMAL(12, 2)", "1.25", "-3", "NULL"),
         "s" -> of("STRING", "'p'", "'a longer one'", "NULL", "'q'"),
-        "b" -> of("BOOLEAN", "true", "false", "NULL")
+        "b" -> of("BOOLEAN", "true", "false", "NULL"),
+        "c" -> of("STRING COLLATE UTF8_LCASE", "'p'", "'P'", "'q'", "NULL"),
+        "y" -> of("INTERVAL DAY TO SECOND", "INTERVAL '1' DAY", "INTERVAL '-5' DAY", "NULL")
       )
       table("events", one(Seq(20, 60)), events)
       table("others", 12, events)
@@ -163,7 +171,7 @@ final class SliceLawsSuite extends LateralSuite {
       val equal =
         if (in(10)) Nil
         else
-          keys.indices.map { i =>
+          keys.indices.filterNot(_ => keys.length > 1 && in(4)).map { i =>
             if (in(3)) s"e.k$i <=> l.k$i" else s"l.k$i = e.k$i"
           }
       val more = Seq("e.x > 0", "e.b", "l.id < 7", "e.s IS NOT NULL").filter(_ => in(6))
@@ -191,10 +199,14 @@ final class SliceLawsSuite extends LateralSuite {
         s"LEFT JOIN LATERAL (SELECT ${named.mkString(", ")} $from$having) ON true"
       }
 
-    def query: String =
-      if (in(6)) s"SELECT l.*, (SELECT ${one(aggregates)} $from) AS q FROM labels l"
-      else if (in(8)) s"SELECT * FROM labels l WHERE EXISTS (SELECT 1 $from)"
-      else s"SELECT * FROM labels l ${(0 to random.nextInt(3)).map(lateral).mkString(" ")}"
+    def query: String = {
+      val labels =
+        if (in(6)) "(SELECT * FROM labels UNION ALL SELECT * FROM labels WHERE id < 3)"
+        else "labels"
+      if (in(6)) s"SELECT l.*, (SELECT ${one(aggregates)} $from) AS q FROM $labels l"
+      else if (in(8)) s"SELECT * FROM $labels l WHERE EXISTS (SELECT 1 $from)"
+      else s"SELECT * FROM $labels l ${(0 to random.nextInt(3)).map(lateral).mkString(" ")}"
+    }
   }
 
   for (part <- 1 to 3) test(s"random queries, part $part", Slow +: each(3): _*) {

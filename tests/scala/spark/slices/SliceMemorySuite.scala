@@ -42,7 +42,7 @@ class SliceMemorySuite extends LittleMemory {
   }
 
   for (whole <- Seq("true", "false"))
-    test(s"buffers of a fixed size have memory, too, whole stages: $whole", each(2): _*) {
+    test(s"buffers of a fixed size have memory, too, whole stages: $whole") {
       withSettings("spark.sql.codegen.wholeStage" -> whole) {
         // 4 KB in each slot, of 3000 in each of two tasks with some 2 MB
         val bits = counts("bitmap_count(bitmap_construct_agg(bitmap_bit_position(x))) AS b")
@@ -54,7 +54,7 @@ class SliceMemorySuite extends LittleMemory {
     }
 
   for (whole <- Seq("true", "false"))
-    test(s"partials that outgrow the memory leave early, whole stages: $whole", each(2): _*) {
+    test(s"partials that outgrow the memory leave early, whole stages: $whole") {
       withSettings("spark.sql.codegen.wholeStage" -> whole) {
         // 300 lists of twenty texts of 900 bytes in each of two tasks
         val lists = counts("e.s", keys = 300, "ORDER BY e.x LIMIT 40")
@@ -64,7 +64,7 @@ class SliceMemorySuite extends LittleMemory {
     }
 
   for (whole <- Seq("true", "false"))
-    test(s"long texts pass alone once memory is short, whole stages: $whole", each(2): _*) {
+    test(s"long texts pass alone once memory is short, whole stages: $whole") {
       withSettings("spark.sql.codegen.wholeStage" -> whole) {
         val texts = counts("hash(max(s)) AS h, count(*) AS n")
         assert(texts("single") > 100 && texts("slices") > 100, texts)
