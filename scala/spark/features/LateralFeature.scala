@@ -14,7 +14,7 @@ import io.sash.spark.lateral.{
   StreamLateralWindows
 }
 
-import io.sash.spark.slices.{EventSlicesExec, SliceStrategy, SliceWindows}
+import io.sash.spark.slices.{EventSlicesExec, PackFoundRows, SliceStrategy, SliceWindows}
 
 /** Correlated aggregates over a range of another table's rows. */
 private[spark] object LateralFeature extends Feature {
@@ -26,6 +26,7 @@ private[spark] object LateralFeature extends Feature {
     extensions.injectOptimizerRule(guard.rule(_ => SlimFoundRows))
     extensions.injectOptimizerRule(guard.rule(_ => LabelConditions))
     extensions.injectPreCBORule(guard.rule(_ => SliceWindows))
+    extensions.injectPreCBORule(guard.rule(_ => PackFoundRows))
     extensions.injectPlannerStrategy(guard.strategy(_ => SliceStrategy))
     // before a subquery is planned, by whomever
     extensions.injectPostHocResolutionRule(guard.rule(_ => AsOfLabel))

@@ -65,7 +65,7 @@ private[spark] object SlimFoundRows extends Rule[LogicalPlan] {
  *
  * @param row the row as a struct
  */
-private[lateral] final case class FoundRow(column: Alias, row: CreateNamedStruct) {
+private[spark] final case class FoundRow(column: Alias, row: CreateNamedStruct) {
 
   /** Whether the row has these fields and no others. */
   def hasFields(paths: Seq[FieldReads.Path]): Boolean =
@@ -77,11 +77,18 @@ private[lateral] final case class FoundRow(column: Alias, row: CreateNamedStruct
     val fields =
       if (paths.isEmpty) Seq(Literal("found"), TrueLiteral)
       else paths.flatMap(path => Seq(row.nameExprs(path.head), value(path)))
-    val slim = CreateNamedStruct(fields)
-    val sliding = column.child.transform { case s: SlidingAggregate =>
-      s.withNewChildren(slim +: s.children.tail)
-    }
-    Alias(sliding, column.name)()
+    Alias(over(CreateNamedStruct(fields)), column.name)()
+  }
+
+  /** The same column, where the row is a column of the window's child. */
+  def of(whole: Attribute): NamedExpression =
+    column.withNewChildren(Seq(over(whole))).asInstanceOf[NamedExpression]
+
+  /** The attributes that the column reads beside the row. */
+  def others: AttributeSet = over(Literal(null, row.dataType)).references
+
+  private def over(other: Expression): Expression = column.child.transform {
+    case s: SlidingAggregate => s.withNewChildren(other +: s.children.tail)
   }
 
   private def value(path: FieldReads.Path): Expression =
@@ -91,7 +98,7 @@ private[lateral] final case class FoundRow(column: Alias, row: CreateNamedStruct
     }
 }
 
-private[lateral] object FoundRow {
+private[spark] object FoundRow {
 
   /** None unless the aggregate picks rows without a look at their fields. */
   def of(column: NamedExpression): Option[FoundRow] = column match {

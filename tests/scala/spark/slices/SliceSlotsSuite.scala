@@ -59,6 +59,25 @@ final class SliceSlotsSuite extends SashSuite {
     assert(counts("numOutputRows") == keys && counts("single") == 0 && held == 0)
   }
 
+  test("the key NULL of numbers has slices of its own, beside the key 0") {
+    val ((found, ofNull, dropped), _, _) = FakeTask.run(spark.sparkContext, refused = 0) {
+      val labels = Iterator(InternalRow(0L, 10L, 19L, true), InternalRow(null, 30L, 39L, true))
+      val metrics = SliceMetrics.create(spark.sparkContext)
+      val of = SliceIndex(new SliceIndexBuilder(Seq(LongType), 1 << 20).build(labels))
+      val slots = slotsOf(of, metrics)
+      val found = Seq(
+        slots.slotOf(0L, 12L),
+        slots.slotOfNull(12L),
+        slots.slotOf(0L, 32L),
+        slots.slotOfNull(32L)
+      )
+      val ofNull = Iterator.continually(slots.next()).takeWhile(_ > 0).map(slots.isOfNull).toSeq
+      slots.close()
+      (found, ofNull, metrics.byName("dropped").value)
+    }
+    assert(found == Seq(1, -1, -1, 2) && ofNull == Seq(false, true) && dropped == 2)
+  }
+
   for (refused <- 1 to 4) test(s"request $refused for memory is refused") {
     val (((first, second, outside), kept, counts), requests, held) = placed(refused)
     assert(requests >= refused && held == 0)

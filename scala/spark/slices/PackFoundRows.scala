@@ -1,0 +1,88 @@
+package io.sash.spark.slices
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.{FILTER, UNION, WINDOW}
+
+import io.sash.spark.base.SparkVersions
+import io.sash.spark.lateral.FoundRow
+
+/**
+ * Packs the events of an as-of join, or of a subquery with ORDER BY … LIMIT, into one column
+ * before they are exchanged. A label has NULL there instead of a NULL for each of the events'
+ * columns, which it would carry through the exchange and the sort.
+ *
+ * The column is the row that the window finds. No label is ever found, since the aggregate's
+ * FILTER asks for the number of the events' table.
+ */
+private[spark] object PackFoundRows extends Rule[LogicalPlan] {
+
+  /** As many columns as a NULL for each is wider than the bytes that a struct adds to an event. */
+  private val Least = 4
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    plan.transformUpWithPruning(_.containsAllPatterns(FILTER, WINDOW, UNION)) {
+      case filter @ Filter(condition, window: Window) =>
+        LabelUnion
+          .of(condition, window)
+          .flatMap(_.toOption)
+          .flatMap(packed(filter, _))
+          .getOrElse(filter)
+    }
+
+  private def packed(filter: Filter, union: LabelUnion): Option[LogicalPlan] = {
+    val found = union.calls.flatMap(c => FoundRow.of(c.column).map(c.source -> _))
+    val rows = found.map { case (source, f) => source -> f.row }.distinctBy(_._2.canonicalized)
+    val references = rows.map(_._2.references)
+    val read = AttributeSet.fromAttributeSets(union.window.expressions.map {
+      case column: Alias =>
+        found
+          .collectFirst { case (_, f) if f.column eq column => f.others }
+          .getOrElse(column.references)
+      case other => other.references
+    })
+    val gone = AttributeSet.fromAttributeSets(references) -- read
+    val areApart = references.map(_.size).sum == AttributeSet.fromAttributeSets(references).size
+    Option.when(rows.nonEmpty && areApart && gone.size >= Least * rows.length) {
+      over(filter, union, found.map(_._2), rows, gone)
+    }
+  }
+
+  private def over(
+      filter: Filter,
+      union: LabelUnion,
+      found: Seq[FoundRow],
+      rows: Seq[(Int, CreateNamedStruct)],
+      gone: AttributeSet
+  ): LogicalPlan = {
+    val columns = union.union.output
+    val stay = columns.indices.filterNot(i => gone.contains(columns(i)))
+    def rowsOf(child: LogicalPlan, number: Option[Int]) = Project(
+      stay.map(child.output) ++ rows.map { case (source, row) =>
+        val value =
+          if (number.contains(source)) union.over(child, row: Expression)
+          else Literal(null, row.dataType)
+        Alias(value, "row")()
+      },
+      child
+    )
+    val packed = union.union.copy(children =
+      union.labels.map(rowsOf(_, None)) ++
+        union.events.map { case (number, child) => rowsOf(child, Some(number)) }
+    )
+    val wholes = rows.map(_._2.canonicalized).zip(packed.output.drop(stay.length)).toMap
+    val expressions = union.window.windowExpressions.map { e =>
+      found.find(_.column eq e).fold(e)(f => f.of(wholes(f.row.canonicalized)))
+    }
+    val window = SparkVersions
+      .withExpressions(union.window, expressions)
+      .withNewChildren(Seq(packed))
+    Project(
+      filter.output.map { a =>
+        if (gone.contains(a)) Alias(Literal(null, a.dataType), a.name)(a.exprId) else a
+      },
+      filter.copy(child = window)
+    )
+  }
+}
