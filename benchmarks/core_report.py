@@ -28,8 +28,9 @@ over the same ints on the same machine, in turns.
 The machine is shared: for minutes at a stretch, up to a third of its processors' time may be
 taken away, which only ever adds to a time. A ratio below 1 says that ours is faster.
 
-The loop of their programs has a memory fence in each slide, which JMH's has not. The first figure
-also gives their time without it: a fence that holds the compiler alone takes its place.
+The loop of their programs has a memory fence in each slide, which ours has not. The first figure
+also gives their time without it: a fence that holds the compiler alone takes its place. Both
+loops over a window in order hold it in a local variable: a call by JMH is a thousand slides.
 
 Where single calls are timed, every call is: ours by the JVM's clock, theirs by the processor's
 counter. A timer's own time is in both, and so is what the hypervisor of a shared machine takes

@@ -37,6 +37,10 @@ class Store:
         """How often a point was measured."""
         return len(self.results.get(point, {}).get("ours", []))
 
+    def forget(self, points: set[Point]) -> None:
+        """Drop the runs of some points."""
+        self.results = {p: runs for p, runs in self.results.items() if p not in points}
+
     def add(self, point: Point, run: dict[str, float]) -> None:
         """Keep a run of each side of a point, on disk too; ``allocated`` is in bytes a call."""
         runs = self.results.setdefault(point, {})
