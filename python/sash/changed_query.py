@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Any
 
 from pyspark.errors import PySparkRuntimeError
@@ -24,6 +25,8 @@ _IMAGES = {
     "update_before": -1,
     "update_after": 1,
 }
+_FEW = 100_000
+"""Spans that the driver keeps. Plans of others read them from memory, in a stage of its own."""
 _CHANGES = "a dict from names of tables to their changed rows"
 
 
@@ -49,13 +52,17 @@ class ChangedQuery:
         self.plans = plans = plans_of(spark, self.rows)
         jvm: Any = spark._jvm
         of_tables = jvm.java.util.HashMap()
-        for name, rows in changes.items():
-            of_tables[name] = _rows(spark, name, rows)._jdf
-        self.plan = plans.of(self.rows._jdf, of_tables)
-        self.spans = self.frame(self.plan.spans()).persist()
-        (row,) = self.frame(self.plan.bounds(self.spans._jdf)).collect()
+        with ExitStack() as kept:
+            for name, rows in changes.items():
+                of_tables[name] = _rows(spark, name, rows, kept)._jdf
+            self.plan = plans.of(self.rows._jdf, of_tables)
+            self.spans = self.frame(self.plan.spans()).persist()
+            (row,) = self.frame(self.plan.bounds(self.spans._jdf)).collect()
         # any ends, where there is no span
         self.keys, self.count, self.least, self.greatest = (value or 0 for value in row)
+        if self.count <= _FEW:
+            persisted, self.spans = self.spans, self.frame(self.plan.local(self.spans._jdf))
+            persisted.unpersist()
 
     def __enter__(self) -> ChangedQuery:
         return self
@@ -102,8 +109,8 @@ def plans_of(spark: SparkSession, rows: Any) -> Any:
     return jvm.io.sash.spark.refresh.Refresh
 
 
-def _rows(spark: SparkSession, name: str, rows: DataFrame) -> DataFrame:
-    """The changed rows in the columns of their table."""
+def _rows(spark: SparkSession, name: str, rows: DataFrame, kept: ExitStack) -> DataFrame:
+    """The changed rows in the columns of their table, persisted until ``kept`` ends."""
     argument = f"changes[{name!r}]"
     if not has(rows, _TYPE):
         raise value_error(argument, f"rows with a column {_TYPE}", rows.columns)
@@ -117,7 +124,12 @@ def _rows(spark: SparkSession, name: str, rows: DataFrame) -> DataFrame:
         if found.simpleString() != field.dataType.simpleString():
             types = f"rows whose {field.name} is {field.dataType.simpleString()}, as in the table"
             raise value_error(argument, types, found.simpleString())
-    counts = rows.groupBy(F.lower(F.col(_TYPE).cast("string")).alias("type")).count().collect()
+    columns = [column(field.name) for field in table.schema]
+    # a feed is read once, and both its types and its spans are made of the rows
+    of_type = F.lower(F.col(_TYPE).cast("string")).alias("type")
+    read = rows.select(F.struct(*columns).alias("row"), of_type).persist()
+    kept.callback(read.unpersist)
+    counts = read.groupBy("type").count().collect()
     unknown = [row.type for row in counts if row.type not in _IMAGES]
     if unknown:
         raise value_error(
@@ -126,7 +138,7 @@ def _rows(spark: SparkSession, name: str, rows: DataFrame) -> DataFrame:
     if sum(_IMAGES[row.type] * row["count"] for row in counts):
         of_types = {row.type: row["count"] for row in counts}
         raise value_error(argument, "the old and the new row of each update", of_types)
-    return rows.select(*(column(field.name) for field in table.schema))
+    return read.select("row.*")
 
 
 def quoted(name: str) -> str:

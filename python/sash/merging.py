@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from functools import reduce
 from typing import Any
 from uuid import uuid4
 
@@ -38,15 +39,13 @@ def merged(query: ChangedQuery, into: str, ids: list[str]) -> tuple[int, int, in
     types = {field.name: field.dataType for field in query.rows.schema}
     stored = table.select(*(column(name).cast(types[name]).alias(name) for name in names))
     near = query.near(stored)
-    share = query.plans.share(near._jdf, table._jdf)
-    if share > _MOST:
-        _LOG.warning(
-            "refresh reads between the first time of the changes and the last, where files with "
-            f"{share:.0%} of the bytes of {into} have answers. A whole run of the query, written "
-            "over the table, is likely to be quicker."
-        )
+    # where no file has a row near the changes, all answers are new, and none is compared
+    is_told = _tells(query, ids)
+    is_new = is_told and query.plans.isNone(near._jdf)
+    if not is_new:
+        _warn(query, near, table, into)
     new, old = query.answers(), query.within(stored)
-    compared = _compared(new, old, ids)
+    compared = _compared(new, None if is_new else old, ids)
     # rows alone: Spark 4.1 plans no MERGE from a view whose plan reads a table of Iceberg
     rows = compared.localCheckpoint(eager=False)
     done = {row[_ACTION]: row["count"] for row in rows.groupBy(_ACTION).count().collect()}
@@ -57,10 +56,12 @@ def merged(query: ChangedQuery, into: str, ids: list[str]) -> tuple[int, int, in
     inserted, updated, deleted = (done.get(of, 0) for of in ("insert", "update", "delete"))
     computed = inserted + updated + done.pop("same", 0)
     rows = rows.where(F.col(_ACTION) != "same")
-    if inserted and not _tells(query, ids):
+    if inserted and not is_told:
         within = near if query.plan.timeName() in ids else stored
         _refuse_taken(rows.where(F.col(_ACTION) == "insert"), within, ids)
-    if done:
+    if done and is_new:
+        rows.drop(_ACTION).writeTo(into).append()
+    elif done:
         # old rows are looked up among these; where all are new, none is
         count = sum(done.values()) if updated or deleted else 0
         view = f"sash_refresh_{uuid4().hex}"
@@ -71,6 +72,17 @@ def merged(query: ChangedQuery, into: str, ids: list[str]) -> tuple[int, int, in
         finally:
             query.spark.catalog.dropTempView(view)
     return read, computed, inserted, updated, deleted
+
+
+def _warn(query: ChangedQuery, near: DataFrame, table: DataFrame, into: str) -> None:
+    """Say so where a whole run is likely to be quicker."""
+    share = query.plans.share(near._jdf, table._jdf)
+    if share > _MOST:
+        _LOG.warning(
+            "refresh reads between the first time of the changes and the last, where files with "
+            f"{share:.0%} of the bytes of {into} have answers. A whole run of the query, written "
+            "over the table, is likely to be quicker."
+        )
 
 
 def _clauses(names: list[str], ids: list[str], done: Iterable[str]) -> str:
@@ -117,13 +129,14 @@ def _named(ids: list[str], values: list[Any]) -> str:
     return ", ".join(f"{of} = {value!r}" for of, value in zip(ids, values, strict=True))
 
 
-def _compared(new: DataFrame, old: DataFrame, ids: list[str]) -> DataFrame:
+def _compared(new: DataFrame, old: DataFrame | None, ids: list[str]) -> DataFrame:
     """The new rows, and the old ones that are gone, with what is to be done with each."""
     sides = []
-    for is_new, rows in ((False, old), (True, new)):
-        keys = (column(of).alias(f"id_{i}") for i, of in enumerate(ids))
-        row = F.struct(*map(column, rows.columns)).alias("row")
-        sides.append(rows.select(*keys, row, F.lit(is_new).alias("is_new")))
+    for is_new, rows in ((True, new), (False, old)):
+        if rows is not None:
+            keys = (column(of).alias(f"id_{i}") for i, of in enumerate(ids))
+            row = F.struct(*map(column, rows.columns)).alias("row")
+            sides.append(rows.select(*keys, row, F.lit(is_new).alias("is_new")))
     by_id = Window.partitionBy(*(f"id_{i}" for i in range(len(ids)))).orderBy("is_new")
     of_new, before = F.col("is_new"), F.lag("row").over(by_id)
     # maps cannot be compared
@@ -135,5 +148,5 @@ def _compared(new: DataFrame, old: DataFrame, ids: list[str]) -> DataFrame:
         .when(F.lit(is_map) | ~before.eqNullSafe(F.col("row")), "update")
         .otherwise("same")
     )
-    rows = sides[0].unionAll(sides[1]).select("row", action.alias(_ACTION))
+    rows = reduce(DataFrame.unionAll, sides).select("row", action.alias(_ACTION))
     return rows.where(F.col(_ACTION).isNotNull()).select("row.*", _ACTION)

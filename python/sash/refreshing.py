@@ -101,12 +101,13 @@ def refreshed(query: DataFrame | str, changes: Mapping[str, DataFrame], /) -> Re
             old one and the new one.
 
     Returns:
-        The answers anew, and the spans of time in each key that they replace. The spans are
-        persisted; ``spans.unpersist()`` frees them.
+        The answers anew, and the spans of time in each key that they replace. More than 100,000
+        spans are persisted; ``spans.unpersist()`` frees them.
 
     Cost:
-        The changed rows are read twice, and their spans are computed at once. The tables are read
-        when the answers are, from the first time of a span to the last, as far as windows reach.
+        The changed rows are read once, and persisted while their spans are computed, at once. The
+        tables are read when the answers are, from the first time of a span to the last, as far as
+        windows reach.
 
     Raises:
         PySparkTypeError: an argument is of the wrong type.
@@ -155,7 +156,9 @@ def refresh(
 
     The answers that may be others are computed (see ``refreshed``), compared with the table's,
     and merged into it by one MERGE: new answers are inserted, other ones updated, and rows
-    without an answer deleted. If it fails it changes nothing, and it may run again.
+    without an answer deleted. Where the table has no file with times near the changes, and ``id``
+    has the key and the time, all are new, and one append adds them. If it fails it changes
+    nothing, and it may run again.
 
     Args:
         query: As for ``refreshed``.
@@ -167,7 +170,7 @@ def refresh(
     Returns:
         The numbers of keys and spans whose answers may have changed, of rows that were read and
         answers that were computed, and of rows that were inserted, updated and deleted. Where
-        none is, there was no MERGE. If files with times between the first change and the last
+        none is, nothing was written. If files with times between the first change and the last
         have more than half of the table's bytes, a warning of the logger ``sash`` says so before
         the answers are computed.
 

@@ -30,6 +30,8 @@ QUERY = """SELECT id, user, ts, amount,
     sum(amount) OVER (PARTITION BY user ORDER BY ts RANGE INTERVAL 7 DAYS PRECEDING) AS week,
     count(*) OVER (PARTITION BY user ORDER BY ts RANGE INTERVAL 30 DAYS PRECEDING) AS month
   FROM orders WHERE amount <> 13"""
+LATER = """INSERT INTO orders SELECT id + 60000, id % 9,
+  TIMESTAMP'2030-01-01' + INTERVAL 6 HOURS * id, 3 FROM range(20)"""
 NEW = """SELECT {id} AS id, id % 9 AS user,
   TIMESTAMP'2026-01-01' + INTERVAL 6 HOURS * id AS ts, id % 20"""
 REST = """SELECT id, user, ts, count(*) OVER (PARTITION BY user ORDER BY ts
@@ -70,9 +72,9 @@ def version(spark):
     return spark.sql("DESCRIBE HISTORY orders LIMIT 1").head().version
 
 
-def refreshed(spark, since, query=QUERY, into="features"):
+def refreshed(spark, since, query=QUERY, into="features", ids="id"):
     changes = sash.changed(spark.table("orders"), since=since)
-    return sash.refresh(query, {"orders": changes}, into=into, id="id")
+    return sash.refresh(query, {"orders": changes}, into=into, id=ids)
 
 
 def compare(spark, query=QUERY, into="features"):
@@ -147,7 +149,7 @@ class Stopped(BaseException):
     """As a signal would do it."""
 
 
-def stopped_before(spark, since, step):
+def stopped_before(spark, since, step, ids):
     """Whether a refresh asked Spark so often, and was stopped there."""
     left = step
 
@@ -162,22 +164,22 @@ def stopped_before(spark, since, step):
         return one_less
 
     frame = type(spark.range(0))
-    asked = [(frame, of) for of in ("collect", "count", "head", "persist", "localCheckpoint")]
+    steps = "collect", "count", "head", "persist", "localCheckpoint", "unpersist", "writeTo"
+    asked = [(frame, step) for step in steps]
     asked += [(SparkSession, "sql"), (SparkSession, "table"), (Catalog, "dropTempView")]
     with ExitStack() as stack:
         for of, name in asked:
             stack.enter_context(patch.object(of, name, stopping(getattr(of, name))))
         try:
-            refreshed(spark, since)
+            refreshed(spark, since, ids=ids)
         except Stopped:
             return True
     return False
 
 
-def stopped_anywhere(spark):
+def stopped_anywhere(spark, since, changes, ids):
     """Each time all answers are old or all are new, and the next run makes them new."""
-    since = filled(spark)
-    for change in CHANGES[:5]:
+    for change in changes:
         spark.sql(change)
 
     def stored():
@@ -187,12 +189,34 @@ def stopped_anywhere(spark):
     assert old != new
     found = []
     for step in itertools.count(1):
-        if not stopped_before(spark, since, step):
+        if not stopped_before(spark, since, step, ids):
             break
         found.append([old, new].index(stored()))
     compare(spark)
     assert found == sorted(found)
     return {"old": found.count(0), "new": found.count(1)}
+
+
+def later_rows(spark, since):
+    """Rows that are later than all others are appended, once."""
+    ids = ["user", "ts", "id"]
+    told = stopped_anywhere(spark, since, [LATER], ids)
+
+    def last():
+        return spark.sql("DESCRIBE HISTORY features LIMIT 1").head()
+
+    appended = last()
+    assert appended.operation == "WRITE"
+    assert refreshed(spark, since, ids=ids)[4:] == (0, 0, 0)
+    # two answers of one id are refused
+    since = version(spark)
+    twice = "(70000, 5, TIMESTAMP'2040-01-01', 1)"
+    spark.sql(f"INSERT INTO orders VALUES {twice}, {twice}")
+    with pytest.raises(PySparkValueError, match="id = 70000"):
+        refreshed(spark, since, ids=ids)
+    assert last().version == appended.version
+    spark.sql("DELETE FROM orders WHERE id = 70000")
+    return told
 
 
 def by_dbt(spark, folder):
@@ -235,7 +259,9 @@ def main() -> None:
         told = {"rows": by_dbt(spark, folder)}
     elif mode == "stops":
         opened(spark, folder)
-        told = stopped_anywhere(spark)
+        since = filled(spark)
+        told = {"later": later_rows(spark, since)}
+        told |= stopped_anywhere(spark, version(spark), CHANGES[1:5], "id")
     elif mode == "make":
         opened(spark, folder)
         told = {"since": filled(spark)}

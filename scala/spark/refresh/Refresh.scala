@@ -100,6 +100,12 @@ final class Refresh private (
       )
   }
 
+  /** The spans as rows of the driver, which each plan has with it. */
+  def local(spans: DataFrame): DataFrame = {
+    val rows = spans.queryExecution.toRdd.map(_.copy()).collect()
+    run(LocalRelation(spans.queryExecution.analyzed.output, rows.toIndexedSeq))
+  }
+
   private def inUnits(spans: DataFrame): LogicalPlan = {
     val table = spans.queryExecution.analyzed
     val ends = table.output.takeRight(2).zip(Seq(Spans.NoFirst, Spans.NoLast)).map {
@@ -225,6 +231,9 @@ object Refresh {
     else (BigDecimal(bytes(rows.queryExecution.optimizedPlan)) / BigDecimal(all)).toDouble
   }
 
+  /** Whether no file or part of a table is left in which one of some rows may be. */
+  def isNone(rows: DataFrame): Boolean = rows.queryExecution.toRdd.getNumPartitions == 0
+
   /** The rows that scans of all tables but one gave for a DataFrame when it was computed. */
   def rowsRead(rows: DataFrame, but: DataFrame): Long = {
     val columns = AttributeSet(but.queryExecution.analyzed.collectLeaves().flatMap(_.output))
@@ -232,7 +241,8 @@ object Refresh {
       .collectLeaves(rows.queryExecution.executedPlan)
       .filter {
         case _: InMemoryTableScanExec | _: ReusedExchangeExec => false // the spans
-        case scan => scan.outputSet.intersect(columns).isEmpty
+        case scan =>
+          scan.outputSet.intersect(columns).isEmpty && !scan.output.exists(Spans.isOfSpan)
       }
       .flatMap(_.metrics.get("numOutputRows"))
       .map(_.value)

@@ -33,9 +33,11 @@ private[refresh] final case class Spans(table: LogicalPlan, least: Long, greates
       reach: WindowReach
   ): LogicalPlan = {
     // one plan may ask several times, each with columns of its own
-    val columns = table.output.map(a => Alias(a, a.name)())
-    val first = Alias(Spans.back(table.output.init.last, reach.back), "first")()
-    val last = Alias(Spans.ahead(table.output.last, reach.ahead), "last")()
+    def column(of: Expression, name: String) =
+      Alias(of, name)(explicitMetadata = Some(Spans.Mark))
+    val columns = table.output.map(a => column(a, a.name))
+    val first = column(Spans.back(table.output.init.last, reach.back), "first")
+    val last = column(Spans.ahead(table.output.last, reach.ahead), "last")
     val spans = Project(columns.dropRight(2) :+ first :+ last, table)
     val equal = keys.zip(columns).map { case (key, span) => EqualNullSafe(key, span.toAttribute) }
     val inside = time.map(within(_, first.toAttribute, last.toAttribute))
@@ -58,6 +60,11 @@ private[refresh] final case class Spans(table: LogicalPlan, least: Long, greates
 private[refresh] object Spans {
   val NoFirst: Literal = Literal(Long.MinValue)
   val NoLast: Literal = Literal(Long.MaxValue)
+
+  private val Mark = new MetadataBuilder().putBoolean("sash_span", true).build()
+
+  /** Whether a column is one of the spans beside which rows are looked up. */
+  def isOfSpan(column: Attribute): Boolean = column.metadata.contains("sash_span")
 
   /** Whether values of a type are times that spans can have ends at. */
   def isTime(dataType: DataType): Boolean = dataType match {

@@ -151,13 +151,17 @@ class RefreshSuite extends SashSuite {
     val bounds = plan.bounds(spansOf).head()
     assert(bounds.toSeq == Seq(1L, 1L, 20L, 22L))
     val answers = plan.answers(spansOf, 20L, 22L)
-    assert(answers.collect().map(_.getLong(1)).sorted.toSeq == Seq(20L, 21L, 22L))
+    val sums = answers.collect().map(r => r.getLong(1) -> r.getLong(2)).sorted.toSeq
+    assert(sums == Seq(20L -> 15L, 21L -> 11L, 22L -> 7L))
     val text = answers.queryExecution.optimizedPlan.toString
     assert(text.contains(">= 18") && text.contains("<= 22"))
     val stored = plan.within(ofClassic(spark.table("events")), spansOf, 20L, 22L)
     assert(stored.count() == 3)
     val near = (least: Long) => plan.near(ofClassic(spark.table("events")), least, 22L).count()
     assert(near(20L) == 3 && near(Long.MinValue) == 23)
+    // a filter that no row meets still has partitions; rows that are known to be none have not
+    val none = (rows: DataFrame) => Refresh.isNone(ofClassic(rows))
+    assert(!none(spark.table("events").where("t = 50")) && none(spark.sql("SELECT 1 LIMIT 0")))
     assert(plan.keyNames.toSeq == Seq("k") && plan.timeName == "t")
   }
 
