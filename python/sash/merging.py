@@ -59,10 +59,9 @@ def merged(query: ChangedQuery, into: str, ids: list[str]) -> tuple[int, int, in
     if inserted and not is_told:
         within = near if query.plan.timeName() in ids else stored
         _refuse_taken(rows.where(F.col(_ACTION) == "insert"), within, ids)
-    if done and is_new:
-        rows.drop(_ACTION).writeTo(into).append()
-    elif done:
-        # old rows are looked up among these; where all are new, none is
+    if done:
+        # a MERGE where all are new, too: a refresh beside this one may have inserted them by now.
+        # Old rows are looked up among these; where all are new, none is
         count = sum(done.values()) if updated or deleted else 0
         view = f"sash_refresh_{uuid4().hex}"
         rows.createOrReplaceTempView(view)

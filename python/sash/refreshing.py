@@ -157,8 +157,8 @@ def refresh(
     The answers that may be others are computed (see ``refreshed``), compared with the table's,
     and merged into it by one MERGE: new answers are inserted, other ones updated, and rows
     without an answer deleted. Where the table has no file with times near the changes, and ``id``
-    has the key and the time, all are new, and one append adds them. If it fails it changes
-    nothing, and it may run again.
+    has the key and the time, all are new, and none is compared. If it fails it changes nothing,
+    and it may run again.
 
     Args:
         query: As for ``refreshed``.
@@ -170,7 +170,7 @@ def refresh(
     Returns:
         The numbers of keys and spans whose answers may have changed, of rows that were read and
         answers that were computed, and of rows that were inserted, updated and deleted. Where
-        none is, nothing was written. If files with times between the first change and the last
+        none is, there was no MERGE. If files with times between the first change and the last
         have more than half of the table's bytes, a warning of the logger ``sash`` says so before
         the answers are computed.
 

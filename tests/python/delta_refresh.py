@@ -164,7 +164,7 @@ def stopped_before(spark, since, step, ids):
         return one_less
 
     frame = type(spark.range(0))
-    steps = "collect", "count", "head", "persist", "localCheckpoint", "unpersist", "writeTo"
+    steps = "collect", "count", "head", "persist", "localCheckpoint", "unpersist"
     asked = [(frame, step) for step in steps]
     asked += [(SparkSession, "sql"), (SparkSession, "table"), (Catalog, "dropTempView")]
     with ExitStack() as stack:
@@ -198,15 +198,15 @@ def stopped_anywhere(spark, since, changes, ids):
 
 
 def later_rows(spark, since):
-    """Rows that are later than all others are appended, once."""
+    """Rows that are later than all others are inserted, once."""
     ids = ["user", "ts", "id"]
     told = stopped_anywhere(spark, since, [LATER], ids)
 
     def last():
         return spark.sql("DESCRIBE HISTORY features LIMIT 1").head()
 
-    appended = last()
-    assert appended.operation == "WRITE"
+    inserted = last()
+    assert inserted.operation == "MERGE"
     assert refreshed(spark, since, ids=ids)[4:] == (0, 0, 0)
     # two answers of one id are refused
     since = version(spark)
@@ -214,7 +214,7 @@ def later_rows(spark, since):
     spark.sql(f"INSERT INTO orders VALUES {twice}, {twice}")
     with pytest.raises(PySparkValueError, match="id = 70000"):
         refreshed(spark, since, ids=ids)
-    assert last().version == appended.version
+    assert last().version == inserted.version
     spark.sql("DELETE FROM orders WHERE id = 70000")
     return told
 

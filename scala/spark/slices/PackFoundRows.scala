@@ -18,7 +18,7 @@ import io.sash.spark.lateral.FoundRow
  */
 private[spark] object PackFoundRows extends Rule[LogicalPlan] {
 
-  /** As many columns as a NULL for each is wider than the bytes that a struct adds to an event. */
+  /** So many columns pay for the bytes that a struct adds to an event. */
   private val Least = 4
 
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -35,7 +35,7 @@ private[spark] object PackFoundRows extends Rule[LogicalPlan] {
     val found = union.calls.flatMap(c => FoundRow.of(c.column).map(c.source -> _))
     val rows = found.map { case (source, f) => source -> f.row }.distinctBy(_._2.canonicalized)
     val references = rows.map(_._2.references)
-    val read = AttributeSet.fromAttributeSets(union.window.expressions.map {
+    val read = AttributeSet.fromAttributeSets((filter.condition +: union.window.expressions).map {
       case column: Alias =>
         found
           .collectFirst { case (_, f) if f.column eq column => f.others }

@@ -43,6 +43,23 @@ final class SlicesSuite extends FileTables {
     }
   }
 
+  for (whole <- Seq("true", "false"))
+    test(s"events without a time, and FILTER, whole stages: $whole") {
+      withSettings(always, "spark.sql.codegen.wholeStage" -> whole) {
+        for (name <- Seq("l", "e"))
+          spark
+            .sql("SELECT id % 2 AS k, IF(id % 3 = 0, NULL, id - 9) AS t FROM range(20)")
+            .createOrReplaceTempView(name)
+        val frame = check(
+          spark.sql(
+            "SELECT * FROM l, LATERAL (SELECT count(*), sum(e.t) FILTER (WHERE e.t % 4 = 1) " +
+              "FROM e WHERE e.k = l.k AND e.t <= l.t AND e.t >= l.t - 20)"
+          )
+        )
+        assert(isCombined(told(frame)), told(frame))
+      }
+    }
+
   test("an index that is too large: each event passes alone") {
     withSettings(always, SashConf.LateralSliceLimit.key -> "100") {
       val frame = check(spark.sql(s"$counted FROM labels l"))
