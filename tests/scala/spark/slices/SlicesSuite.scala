@@ -52,7 +52,7 @@ final class SlicesSuite extends FileTables {
             .createOrReplaceTempView(name)
         val frame = check(
           spark.sql(
-            "SELECT * FROM l, LATERAL (SELECT count(*), sum(e.t) FILTER (WHERE e.t % 4 = 1) " +
+            "SELECT * FROM l, LATERAL (SELECT count(*), max(e.t) FILTER (WHERE e.t % 4 = 1) " +
               "FROM e WHERE e.k = l.k AND e.t <= l.t AND e.t >= l.t - 20)"
           )
         )
