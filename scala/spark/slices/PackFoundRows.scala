@@ -32,7 +32,10 @@ private[spark] object PackFoundRows extends Rule[LogicalPlan] {
     }
 
   private def packed(filter: Filter, union: LabelUnion): Option[LogicalPlan] = {
-    val found = union.calls.flatMap(c => FoundRow.of(c.column).map(c.source -> _))
+    // two tables may have one and the same row that reads no column, such as a subquery's value
+    val found = union.calls.flatMap { call =>
+      FoundRow.of(call.column).filter(_.row.references.nonEmpty).map(call.source -> _)
+    }
     val rows = found.map { case (source, f) => source -> f.row }.distinctBy(_._2.canonicalized)
     val references = rows.map(_._2.references)
     val read = AttributeSet.fromAttributeSets((filter.condition +: union.window.expressions).map {

@@ -29,7 +29,7 @@ final class PackFoundRowsSuite extends LateralSuite {
       )
       .repartition(3)
       .createOrReplaceTempView("labels")
-    for ((name, rows) <- Seq("events" -> 80, "others" -> 20))
+    for ((name, rows) <- Seq("events" -> 80, "others" -> 20, "thirds" -> 30))
       spark
         .sql(
           s"SELECT CAST(id % 5 AS INT) AS k, IF(id % 13 = 0, NULL, id * 2) AS t, id AS o, " +
@@ -42,6 +42,8 @@ final class PackFoundRowsSuite extends LateralSuite {
   private def of(name: String) = s"FROM $name e WHERE e.k = l.k AND e.t <= l.t"
   private def last(name: String, limit: Int = 1) =
     s"(SELECT e.* ${of(name)} ORDER BY e.t DESC, e.o LIMIT $limit)"
+  private def value(name: String) =
+    s"(SELECT (SELECT max(id) FROM labels) AS n ${of(name)} ORDER BY e.t DESC, e.o LIMIT 1)"
 
   /** The fields of each packed row, from the union's columns. */
   private def packed(frame: DataFrame): Seq[Seq[String]] =
@@ -75,6 +77,11 @@ final class PackFoundRowsSuite extends LateralSuite {
     // NULL in all columns is a row, too
     "SELECT l.id, f.r FROM labels l LEFT JOIN LATERAL (SELECT min_by(struct(e.a, e.b, e.d, " +
       s"e.st, e.m), e.o) AS r ${of("events")}) f ON true" -> Seq(Seq("a", "b", "d", "st", "m")),
+    // rows of two tables that read no column
+    "SELECT l.id, f.r, g.n AS g, h.n AS h FROM labels l, LATERAL (SELECT max_by(struct(e.k, " +
+      s"e.t, e.a, e.b, e.c, e.d, e.st, e.m), e.o) AS r ${of("events")}) f " +
+      s"LEFT JOIN LATERAL ${value("others")} g LEFT JOIN LATERAL ${value("thirds")} h" ->
+      Seq(Seq("k", "t", "a", "b", "c", "d", "st", "m")),
     // few columns, and two rows that share columns
     s"SELECT l.id, f.a, f.b FROM labels l, LATERAL ${last("events")} f" -> Nil,
     s"SELECT l.id, f.*, g.b, g.c, g.d, g.y FROM labels l, " +
