@@ -56,13 +56,17 @@ class ChangedQuery:
             for name, rows in changes.items():
                 of_tables[name] = _rows(spark, name, rows, kept)._jdf
             self.plan = plans.of(self.rows._jdf, of_tables)
-            self.spans = self.frame(self.plan.spans()).persist()
-            (row,) = self.frame(self.plan.bounds(self.spans._jdf)).collect()
-        # any ends, where there is no span
-        self.keys, self.count, self.least, self.greatest = (value or 0 for value in row)
-        if self.count <= _FEW:
-            persisted, self.spans = self.spans, self.frame(self.plan.local(self.spans._jdf))
-            persisted.unpersist()
+            spans = self.frame(self.plan.spans()).persist()
+            with ExitStack() as persisted:
+                persisted.callback(spans.unpersist)
+                (row,) = self.frame(self.plan.bounds(spans._jdf)).collect()
+                # any ends, where there is no span
+                self.keys, self.count, self.least, self.greatest = (value or 0 for value in row)
+                if self.count <= _FEW:
+                    self.spans = self.frame(self.plan.local(spans._jdf))
+                else:
+                    self.spans = spans
+                    persisted.pop_all()
 
     def __enter__(self) -> ChangedQuery:
         return self

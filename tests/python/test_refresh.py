@@ -6,7 +6,12 @@ import random
 from collections import Counter
 
 import pytest
-from pyspark.errors import AnalysisException, PySparkTypeError, PySparkValueError
+from pyspark.errors import (
+    AnalysisException,
+    NumberFormatException,
+    PySparkTypeError,
+    PySparkValueError,
+)
 from pyspark.sql import functions as F
 
 import refreshes
@@ -210,6 +215,17 @@ def test_no_changes_leave_all_answers_as_they_are(late):
     assert new.answers.isEmpty()
     assert new.spans.isEmpty()
     new.spans.unpersist()
+
+
+def test_spans_that_fail_do_not_stay_persisted(spark):
+    rows = spark.range(3).selectExpr("concat('a', id) AS c", "id AS t")
+    rows.createOrReplaceTempView("texts")
+    key = "CAST(c AS INT)"
+    query = f"SELECT {key} AS k, t, sum(t) OVER (PARTITION BY {key} ORDER BY t) FROM texts"
+    spark.catalog.clearCache()
+    with pytest.raises(NumberFormatException, match="CAST_INVALID_INPUT"):
+        sash.refreshed(query, {"texts": rows.withColumn("_change_type", F.lit("insert"))})
+    assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
 
 
 def test_spans_join_where_they_meet(late, spark):
