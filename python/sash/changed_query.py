@@ -52,21 +52,20 @@ class ChangedQuery:
         self.plans = plans = plans_of(spark, self.rows)
         jvm: Any = spark._jvm
         of_tables = jvm.java.util.HashMap()
-        with ExitStack() as kept:
-            for name, rows in changes.items():
-                of_tables[name] = _rows(spark, name, rows, kept)._jdf
-            self.plan = plans.of(self.rows._jdf, of_tables)
-            spans = self.frame(self.plan.spans()).persist()
-            with ExitStack() as persisted:
-                persisted.callback(spans.unpersist)
-                (row,) = self.frame(self.plan.bounds(spans._jdf)).collect()
-                # any ends, where there is no span
-                self.keys, self.count, self.least, self.greatest = (value or 0 for value in row)
-                if self.count <= _FEW:
-                    self.spans = self.frame(self.plan.local(spans._jdf))
-                else:
-                    self.spans = spans
-                    persisted.pop_all()
+        for name, rows in changes.items():
+            of_tables[name] = _rows(spark, name, rows)._jdf
+        self.plan = plans.of(self.rows._jdf, of_tables)
+        spans = self.frame(self.plan.spans()).persist()
+        with ExitStack() as persisted:
+            persisted.callback(spans.unpersist)
+            (row,) = self.frame(self.plan.bounds(spans._jdf)).collect()
+            # any ends, where there is no span
+            self.keys, self.count, self.least, self.greatest = (value or 0 for value in row)
+            if self.count <= _FEW:
+                self.spans = self.frame(self.plan.local(spans._jdf))
+            else:
+                self.spans = spans
+                persisted.pop_all()
 
     def __enter__(self) -> ChangedQuery:
         return self
@@ -113,8 +112,8 @@ def plans_of(spark: SparkSession, rows: Any) -> Any:
     return jvm.io.sash.spark.refresh.Refresh
 
 
-def _rows(spark: SparkSession, name: str, rows: DataFrame, kept: ExitStack) -> DataFrame:
-    """The changed rows in the columns of their table, persisted until ``kept`` ends."""
+def _rows(spark: SparkSession, name: str, rows: DataFrame) -> DataFrame:
+    """The changed rows in the columns of their table."""
     argument = f"changes[{name!r}]"
     if not has(rows, _TYPE):
         raise value_error(argument, f"rows with a column {_TYPE}", rows.columns)
@@ -128,12 +127,7 @@ def _rows(spark: SparkSession, name: str, rows: DataFrame, kept: ExitStack) -> D
         if found.simpleString() != field.dataType.simpleString():
             types = f"rows whose {field.name} is {field.dataType.simpleString()}, as in the table"
             raise value_error(argument, types, found.simpleString())
-    columns = [column(field.name) for field in table.schema]
-    # a feed is read once, and both its types and its spans are made of the rows
-    of_type = F.lower(F.col(_TYPE).cast("string")).alias("type")
-    read = rows.select(F.struct(*columns).alias("row"), of_type).persist()
-    kept.callback(read.unpersist)
-    counts = read.groupBy("type").count().collect()
+    counts = rows.groupBy(F.lower(F.col(_TYPE).cast("string")).alias("type")).count().collect()
     unknown = [row.type for row in counts if row.type not in _IMAGES]
     if unknown:
         raise value_error(
@@ -142,7 +136,7 @@ def _rows(spark: SparkSession, name: str, rows: DataFrame, kept: ExitStack) -> D
     if sum(_IMAGES[row.type] * row["count"] for row in counts):
         of_types = {row.type: row["count"] for row in counts}
         raise value_error(argument, "the old and the new row of each update", of_types)
-    return read.select("row.*")
+    return rows.select(*(column(field.name) for field in table.schema))
 
 
 def quoted(name: str) -> str:
