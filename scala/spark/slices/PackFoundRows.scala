@@ -18,8 +18,11 @@ import io.sash.spark.lateral.FoundRow
  */
 private[spark] object PackFoundRows extends Rule[LogicalPlan] {
 
-  /** So many columns pay for the bytes that a struct adds to an event. */
-  private val Least = 4
+  /**
+   * So many columns pay for the 16 bytes that a struct adds to an event: beside 200,000 labels,
+   * 4,000,000 events of four columns took 1.04 of the CPU, and of six 0.98.
+   */
+  private val Least = 6
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.transformUpWithPruning(_.containsAllPatterns(FILTER, WINDOW, UNION)) {

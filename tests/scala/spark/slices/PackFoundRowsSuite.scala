@@ -17,8 +17,11 @@ final class PackFoundRowsSuite extends LateralSuite {
     "IF(id % 5 = 0, NULL, array(id, NULL)) AS d",
     "IF(id % 2 = 0, NULL, named_struct('x', id, 'y', named_struct('z', 1))) AS st",
     "IF(id % 4 = 0, NULL, map('s', id)) AS m",
-    "id * 2 AS y",
-    "id * 3 AS z"
+    "NULLIF(id * 2, 0) AS u",
+    "id * 3 AS v",
+    "id * 5 AS w",
+    "id * 7 AS y",
+    "id * 9 AS z"
   )
 
   private def tables(): Unit = {
@@ -51,7 +54,7 @@ final class PackFoundRowsSuite extends LateralSuite {
       .filter(_.name == "row")
       .map(_.dataType.asInstanceOf[StructType].fieldNames.toSeq)
 
-  private val all = Seq("k", "t", "o", "a", "b", "c", "d", "st", "m", "y", "z")
+  private val all = Seq("k", "t", "o", "a", "b", "c", "d", "st", "m", "u", "v", "w", "y", "z")
 
   private val cases: Seq[(String, Seq[Seq[String]])] = Seq(
     s"SELECT l.id, f.* FROM labels l LEFT JOIN LATERAL ${last("events")} f ON true" -> Seq(all),
@@ -73,10 +76,11 @@ final class PackFoundRowsSuite extends LateralSuite {
     s"SELECT l.id, f.*, g.s FROM labels l LEFT JOIN LATERAL ${last("events")} f ON true, " +
       s"LATERAL (SELECT sum(e.a) AS s ${of("events")}) g" -> Seq(all),
     s"SELECT l.id, (SELECT struct(e.*) ${of("events")} ORDER BY e.t, e.o LIMIT 1) AS r " +
-      "FROM labels l" -> Seq(Seq("struct(k, t, o, a, b, c, d, st, m, y, z)")),
+      "FROM labels l" -> Seq(Seq("struct(k, t, o, a, b, c, d, st, m, u, v, w, y, z)")),
     // NULL in all columns is a row, too
     "SELECT l.id, f.r FROM labels l LEFT JOIN LATERAL (SELECT min_by(struct(e.a, e.b, e.d, " +
-      s"e.st, e.m), e.o) AS r ${of("events")}) f ON true" -> Seq(Seq("a", "b", "d", "st", "m")),
+      s"e.st, e.m, e.u), e.o) AS r ${of("events")}) f ON true" ->
+      Seq(Seq("a", "b", "d", "st", "m", "u")),
     // rows of two tables that read no column
     "SELECT l.id, f.r, g.n AS g, h.n AS h FROM labels l, LATERAL (SELECT max_by(struct(e.k, " +
       s"e.t, e.a, e.b, e.c, e.d, e.st, e.m), e.o) AS r ${of("events")}) f " +
