@@ -294,6 +294,7 @@ bench-order: $(INSTALLED) ## the order below a window: hashing, Spark's sort, Du
 .PHONY: bench-monoids
 bench-monoids: $(INSTALLED) ## DISTINCT, medians, lists, lambdas, window kinds, shared ranges
 	$(call step,benchmark of monoids and windows)
+	$(SBT) papers/package $(NO_TERMINAL)
 	$(BIN)/python benchmarks/bench_monoids.py
 
 .PHONY: bench-python
@@ -304,6 +305,7 @@ bench-python: $(INSTALLED) ## aggregators in Python beside Spark's pandas UDF, C
 .PHONY: bench-limits
 bench-limits: $(INSTALLED) ## windows of own widths beside fixed ones, and windows that outgrow a heap of 1 GiB
 	$(call step,benchmark of limits)
+	$(SBT) papers/package $(NO_TERMINAL)
 	$(BIN)/python benchmarks/bench_limits.py
 
 .PHONY: bench-labels

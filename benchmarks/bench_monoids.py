@@ -29,6 +29,8 @@ import sash
 from progress import Progress
 from sash.plan import explanation
 
+PAPERS = Path(__file__).parent.parent / "target/papers/scala-2.13"
+"""Where sbt puts the papers' library, which has the operations of ``CoreAggregator``."""
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 KEYS = 2
 RUNS = 3
@@ -129,6 +131,7 @@ class Sides:
         builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
         builder = builder.config("spark.sql.shuffle.partitions", "1")
         builder = builder.config("spark.driver.memory", "6g")
+        builder = builder.config("spark.jars", str(next(PAPERS.glob("*-?.?.?.jar"))))
         self.spark = sash.configure(builder).getOrCreate()
         self.spark.sparkContext.setLogLevel("ERROR")
         self.duck = duckdb.connect(config={"threads": 1})
@@ -136,12 +139,12 @@ class Sides:
         self._rows = 0
 
     def _register_udaf(self) -> None:
-        """Core's Range as an Aggregator of Spark's, and that as a function of SQL."""
+        """The papers' Range as an Aggregator of Spark's, and that as a function of SQL."""
         jvm: Any = self.spark.sparkContext._jvm
         loader = jvm.Thread.currentThread().getContextClassLoader()
         named = jvm.java.lang.Class.forName
         operation = (
-            named("io.sash.core.algebra.Range$", True, loader).getField("MODULE$").get(None)
+            named("io.sash.papers.algebra.Range$", True, loader).getField("MODULE$").get(None)
         )
         encoders = jvm.org.apache.spark.sql.Encoders
         anything = encoders.kryo(named("java.lang.Object"))
