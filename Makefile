@@ -305,7 +305,6 @@ bench-python: $(INSTALLED) ## aggregators in Python beside Spark's pandas UDF, C
 .PHONY: bench-limits
 bench-limits: $(INSTALLED) ## windows of own widths beside fixed ones, and windows that outgrow a heap of 1 GiB
 	$(call step,benchmark of limits)
-	$(SBT) papers/package $(NO_TERMINAL)
 	$(BIN)/python benchmarks/bench_limits.py
 
 .PHONY: bench-labels

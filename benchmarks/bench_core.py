@@ -6,8 +6,8 @@
 DIRECTORY is a checkout of https://github.com/IBM/sliding-window-aggregators, whose programs are
 compiled here by g++; without one, only ours run, and the report says so. Writes core.json,
 core.md and a chart per figure to docs/benchmarks. ``--resume`` goes on where a run was stopped,
-or adds turns to it; ``--again REGEX`` measures some cells anew and keeps the others;
-``--report`` only writes tables and charts anew.
+or adds turns to it; ``--again`` measures the cells anew that ``--cells`` chooses, and keeps the
+others; ``--report`` only writes tables and charts anew.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def main() -> None:
     """Measure what the flags select, and report."""
     options = _options()
     about = None if options.report else machine.about()
-    store = Store(options.out / "core.json", about, options.resume or bool(options.again))
+    store = Store(options.out / "core.json", about, options.resume or options.again)
     if not options.report:
         ours = Ours()
         theirs = Theirs(options.cpp) if options.cpp else None
@@ -60,7 +60,7 @@ def _wanted(options: argparse.Namespace) -> list[Cell]:
     cells = [cell for figure in FIGURES for cell in figure.cells()]
     if options.quick:
         cells = [cell for cell in cells if set(cell.xs) & {1 << 10, 1 << 20}]
-    return [cell for cell in cells if re.search(options.again or options.cells, cell.id)]
+    return [cell for cell in cells if re.search(options.cells, cell.id)]
 
 
 def _run(cells: list[Cell], store: Store, ours: Ours, theirs: Theirs | None, runs: int) -> None:
@@ -283,7 +283,7 @@ def _options() -> argparse.Namespace:
     add("--cells", default="", help="regex on figure/operation/algorithm/x")
     add("--quick", action="store_true", help="n = 1,024 and 1,048,576 only")
     add("--resume", action="store_true", help="keep what core.json has, measure the rest")
-    add("--again", default="", help="the same, but forget what core.json has of these cells")
+    add("--again", action="store_true", help="the same, but forget what it has of these cells")
     add("--report", action="store_true", help="measure nothing")
     add("--out", type=Path, default=OUT)
     return parser.parse_args()

@@ -125,17 +125,22 @@ def pairs() -> list[Pair]:
 
 
 class Sides:
-    """Spark with Sash, which can be switched off, and DuckDB, over the same rows."""
+    """Spark with Sash, which can be switched off, and DuckDB, over the same rows.
 
-    def __init__(self) -> None:
+    With the jar of the papers' library SQL has its Range, too: ``core_range``.
+    """
+
+    def __init__(self, papers: Path | None = None) -> None:
         builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
         builder = builder.config("spark.sql.shuffle.partitions", "1")
         builder = builder.config("spark.driver.memory", "6g")
-        builder = builder.config("spark.jars", str(next(PAPERS.glob("*-?.?.?.jar"))))
+        if papers is not None:
+            builder = builder.config("spark.jars", str(papers))
         self.spark = sash.configure(builder).getOrCreate()
         self.spark.sparkContext.setLogLevel("ERROR")
         self.duck = duckdb.connect(config={"threads": 1})
-        self._register_udaf()
+        if papers is not None:
+            self._register_udaf()
         self._rows = 0
 
     def _register_udaf(self) -> None:
@@ -268,7 +273,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="pairs beside this")
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
-    sides = Sides()
+    sides = Sides(next(PAPERS.glob("*-?.?.?.jar")))
     chosen = [p for p in pairs() if options.only in p.beside]
     progress, measured = Progress(len(chosen)), []
     for pair in chosen:

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.TimeUnit
+import io.sash.spark.base.{SparkVersions, TimeUnit}
 import io.sash.spark.kinds.{BoundsWindow, OwnBound, SlidingAggregate}
 import io.sash.spark.monoids.{ReadAs, WrappingLong}
 import io.sash.spark.plan.WindowFilter
@@ -42,6 +42,33 @@ private[slices] final case class LabelUnion(
   }
 
   def of(source: Int): Seq[LabelCall] = calls.filter(_.source == source)
+
+  /** The places of the union's columns that stay where some are gone. */
+  def places(gone: AttributeSet): Seq[Int] =
+    union.output.indices.filterNot(i => gone.contains(union.output(i)))
+
+  /**
+   * A condition over the window with other columns and rows.
+   *
+   * @param gone the union's columns that the rows do not have, which nobody reads: NULL above
+   */
+  def filtered(
+      filter: Filter,
+      columns: Seq[NamedExpression],
+      rows: Union,
+      gone: AttributeSet
+  ): LogicalPlan = {
+    val other = SparkVersions.withExpressions(window, columns).withNewChildren(Seq(rows))
+    val answered = filter.copy(child = other)
+    if (gone.isEmpty) answered
+    else
+      Project(
+        filter.output.map { a =>
+          if (gone.contains(a)) Alias(Literal(null, a.dataType), a.name)(a.exprId) else a
+        },
+        answered
+      )
+  }
 }
 
 /**

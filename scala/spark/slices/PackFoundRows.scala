@@ -5,7 +5,6 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{FILTER, UNION, WINDOW}
 
-import io.sash.spark.base.SparkVersions
 import io.sash.spark.lateral.FoundRow
 
 /**
@@ -62,8 +61,7 @@ private[spark] object PackFoundRows extends Rule[LogicalPlan] {
       rows: Seq[(Int, CreateNamedStruct)],
       gone: AttributeSet
   ): LogicalPlan = {
-    val columns = union.union.output
-    val stay = columns.indices.filterNot(i => gone.contains(columns(i)))
+    val stay = union.places(gone)
     def rowsOf(child: LogicalPlan, number: Option[Int]) = Project(
       stay.map(child.output) ++ rows.map { case (source, row) =>
         val value =
@@ -81,14 +79,6 @@ private[spark] object PackFoundRows extends Rule[LogicalPlan] {
     val expressions = union.window.windowExpressions.map { e =>
       found.find(_.column eq e).fold(e)(f => f.of(wholes(f.row.canonicalized)))
     }
-    val window = SparkVersions
-      .withExpressions(union.window, expressions)
-      .withNewChildren(Seq(packed))
-    Project(
-      filter.output.map { a =>
-        if (gone.contains(a)) Alias(Literal(null, a.dataType), a.name)(a.exprId) else a
-      },
-      filter.copy(child = window)
-    )
+    union.filtered(filter, expressions, packed, gone)
   }
 }

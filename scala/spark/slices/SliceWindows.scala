@@ -14,7 +14,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.{SashConf, SparkVersions, TimeUnit}
+import io.sash.spark.base.{SashConf, TimeUnit}
 import io.sash.spark.plan.{WindowFilter, WithoutErrors}
 import io.sash.spark.windows.OfSubquery
 
@@ -213,8 +213,7 @@ private[slices] final class SlicedUnion(
     AttributeSet.fromAttributeSets(ofCombined.map(_.expression.references)) -- kept
   }
 
-  private val stay: Seq[Int] =
-    union.union.output.indices.filterNot(i => gone.contains(union.union.output(i)))
+  private val stay: Seq[Int] = union.places(gone)
 
   private val cells: Seq[(Int, Attribute)] = combining.flatMap { case (of, node) =>
     node.partials.flatMap(_.cells).map(of.number -> _)
@@ -261,7 +260,7 @@ private[slices] final class SlicedUnion(
     if (of.nullable) Literal(null, of.dataType)
     else scala.util.Try(Literal.default(of.dataType)).getOrElse(Literal(null, of.dataType))
 
-  private def windowed: Window = {
+  private def windowed(filter: Filter): LogicalPlan = {
     val children = labels.map(rowsOf(_, None)) ++ events.zipWithIndex.map {
       case ((_, child), i) => rowsOf(child, Some(i))
     }
@@ -272,10 +271,7 @@ private[slices] final class SlicedUnion(
     val expressions = union.calls.map { c =>
       partials.get(c.column.exprId).fold[NamedExpression](c.column)(aggregate(c, _, columns))
     }
-    SparkVersions
-      .withExpressions(union.window, expressions)
-      .withNewChildren(Seq(merged))
-      .asInstanceOf[Window]
+    union.filtered(filter, expressions, merged, gone)
   }
 
   /** The same column, of an aggregate over partials. */
@@ -299,18 +295,7 @@ private[slices] final class SlicedUnion(
 
   /** The labels with their answers. */
   def filtered(filter: Filter): LogicalPlan =
-    if (slicedSources.isEmpty) refused(filter)
-    else {
-      val answered = refused(filter.copy(child = windowed))
-      if (gone.isEmpty) answered
-      else
-        Project(
-          filter.output.map { a =>
-            if (gone.contains(a)) Alias(Literal(null, a.dataType), a.name)(a.exprId) else a
-          },
-          answered
-        )
-    }
+    if (slicedSources.isEmpty) refused(filter) else windowed(refused(filter))
 }
 
 private object SlicedUnion {
