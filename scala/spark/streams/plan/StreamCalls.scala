@@ -67,23 +67,22 @@ private[streams] final class StreamCalls(
 
   def program(input: Seq[Attribute], keys: Seq[Expression], time: Int): StreamProgram = {
     val trees = this.trees(input)
-    val answers = output(input)
+    val output = this.output(input)
     val later = this.later(input)
-    (answers ++ reader.marks ++ trees.flatMap(_.slots.holds)).foreach(refuseMoment)
+    (output ++ reader.marks ++ trees.flatMap(_.slots.holds)).foreach(refuseMoment)
     StreamProgram(
-      input,
-      keys,
-      time,
-      window.orderSpec,
+      StreamRows(input, keys, time, window.orderSpec),
       trees,
       allWindows,
       reader.marks,
-      expressions.map(_.dataType),
-      answers,
+      StreamAnswers(
+        expressions.map(_.dataType),
+        output,
+        expressions.indices.map(i => expressions(answered.indexOf(answered(i)))),
+        source.calls
+      ),
       later,
       AnswerMode.Append,
-      expressions.indices.map(i => expressions(answered.indexOf(answered(i)))),
-      source.calls,
       describe(trees),
       timeToLive(later)
     )

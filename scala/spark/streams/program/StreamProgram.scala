@@ -10,49 +10,41 @@ import io.sash.spark.streams.checkpoint.StateSignature
 /**
  * The program of the windows of one OVER on a stream, which is sent to tasks.
  *
- * @param input the columns of a row
- * @param keys the partition keys; equal keys have equal bytes
- * @param time the ordinal of the event time
- * @param order the order of a key's rows, the event time first
  * @param windows the windows, which the trees share
  * @param marks the values that frames and slides read in a row, each a BIGINT
- * @param results the types of the answers
- * @param output the columns of an answered row, over its input columns and then its answers
  * @param later the rows, groups or times that a row waits for, if windows look ahead
  * @param mode when rows are answered
- * @param calls an aggregate over `input` for each answer; read in the plan, not in tasks
- * @param written the calls as the user wrote them
  * @param signature the description of the state
  * @param timeToLive the longest pause of a key, in microseconds, after which its windows go on.
  *   After a longer one the key begins anew
  * @param start the history that the windows begin with, if there is one
  */
 private[spark] final case class StreamProgram(
-    input: Seq[Attribute],
-    keys: Seq[Expression],
-    time: Int,
-    order: Seq[SortOrder],
+    rows: StreamRows,
     trees: Seq[TreeProgram],
     windows: Seq[StreamShape],
     marks: Seq[Expression],
-    results: Seq[DataType],
-    output: Seq[Expression],
+    answers: StreamAnswers,
     later: Option[StreamLater],
     mode: AnswerMode,
-    @transient calls: Seq[Expression],
-    @transient source: Seq[String],
     signature: StreamSignature,
     timeToLive: Option[Long],
     start: Option[WarmStart] = None
 ) {
+
+  /** The columns of a row. */
+  def input: Seq[Attribute] = rows.columns
+
+  /** The ordinal of the event time. */
+  def time: Int = rows.time
 
   /** The text that describes the state; a state with another text is not used. */
   lazy val text: String =
     StateSignature.begun(signature.text(input, mode), start.map(_.until))
 
   /** The columns of an answered row, each over `input`. */
-  def fields: Seq[Expression] = output.map(_.transform { case b: BoundReference =>
-    calls(b.ordinal - input.length)
+  def fields: Seq[Expression] = answers.output.map(_.transform { case b: BoundReference =>
+    answers.calls(b.ordinal - input.length)
   })
 
   /** Whether windows count groups of peers. */
@@ -72,29 +64,58 @@ private[spark] final case class StreamProgram(
    * The program with only some of its output columns, and with the input columns that these need.
    */
   def pruned(kept: Seq[Int]): StreamProgram = {
-    val wanted = kept.map(output)
+    val wanted = kept.map(answers.output)
     val lifted = trees.flatMap(_.slots.parts).flatMap(_.lift)
     val waiting = later.toSeq.flatMap(_.due).flatMap(d => Seq(d.at, d.position)).map(input)
     val used = AttributeSet.fromAttributeSets(
-      (wanted ++ keys ++ order ++ lifted ++ marks ++ waiting).map(_.references)
+      (wanted ++ rows.keys ++ rows.order ++ lifted ++ marks ++ waiting).map(_.references)
     )
     val columns = input.indices.filter(i => i == input.length - 1 || used.contains(input(i)))
     val gone = input.length - columns.length
     copy(
-      input = columns.map(input),
-      time = columns.indexOf(time),
+      rows = rows.copy(columns = columns.map(input), time = columns.indexOf(time)),
       later = later.map(l =>
         l.copy(due =
           l.due.map(d => StreamDue(columns.indexOf(d.at), columns.indexOf(d.position)))
         )
       ),
       trees = trees.map(t => t.copy(slots = t.slots.copy(input = columns.map(input)))),
-      output = wanted.map(_.transform { case b: BoundReference =>
+      answers = answers.copy(output = wanted.map(_.transform { case b: BoundReference =>
         b.copy(ordinal = b.ordinal - gone)
-      })
+      }))
     )
   }
 }
+
+/**
+ * The rows that windows take in.
+ *
+ * @param columns the columns of a row
+ * @param keys the partition keys; equal keys have equal bytes
+ * @param time the ordinal of the event time
+ * @param order the order of a key's rows, the event time first
+ */
+private[spark] final case class StreamRows(
+    columns: Seq[Attribute],
+    keys: Seq[Expression],
+    time: Int,
+    order: Seq[SortOrder]
+)
+
+/**
+ * The answers of windows. The plan alone reads the calls, not the tasks.
+ *
+ * @param types the types of the answers
+ * @param output the columns of an answered row, over its input columns and then its answers
+ * @param calls an aggregate over the input columns for each answer
+ * @param written the calls as the user wrote them
+ */
+private[spark] final case class StreamAnswers(
+    types: Seq[DataType],
+    output: Seq[Expression],
+    @transient calls: Seq[Expression],
+    @transient written: Seq[String]
+)
 
 /**
  * The description of the state of windows.

@@ -141,7 +141,7 @@ private final class StreamingStart(write: WriteToStreamStatement, conf: SQLConf)
 
   private def named(which: StreamProgram => Boolean): String = {
     val all = write.inputQuery
-      .collect { case OfStream(_, p) if which(p.program) => p.program.source }
+      .collect { case OfStream(_, p) if which(p.program) => p.program.answers.written }
       .flatten
       .distinct
     val more = if (all.length > 3) s" and ${all.length - 3} more" else ""

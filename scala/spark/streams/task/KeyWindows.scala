@@ -4,8 +4,7 @@ import java.nio.ByteBuffer
 
 import scala.collection.IndexedSeq
 
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import io.sash.core.slots.Bytes
 import io.sash.core.stored.PeerMarks
@@ -18,18 +17,10 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   private[this] val trees =
     program.trees.indices.map(new KeyTree(program, _, current, state)).toArray
   private[this] val slides = new StreamSlides(program, current)
-
-  // the time up to which nothing is answered, and whether the current row is at most there
-  private[this] val silent =
-    program.start.flatMap(_.silent).getOrElse(Long.MinValue)
-  private[this] var isSilent = false
-
-  private[this] val output = UnsafeProjection.create(program.output, program.input)
-  private[this] val joined = new JoinedRow
-  private[this] var results = Array(newResult())
+  private[this] val marks = new Marks(program)
+  private[this] val answered = new PeerAnswers(program, current, trees, marks, slides)
   private[this] val out = new Bytes
 
-  private[this] val marks = new Marks(program)
   private[this] val known = new KeyHeader(program)
   private[this] val other = new KeyHeader(program) // for `isIdle` of a key that is not open
   private[this] var key: Array[Byte] = _
@@ -69,13 +60,13 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     begin(peers)
     var i = 0
     while (i < peers.length) {
-      come(peers(i), i)
+      answered.come(peers(i), i)
       takeIn(peers(i))
-      answerOne(peers, i)
+      answered.answerOne(peers, i)
       slides.note(i)
       i += 1
     }
-    answerPeers(peers)
+    answered.answerAll(peers)
   }
 
   /** Takes in a group of peers, which `answerLater` will answer. */
@@ -99,29 +90,17 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     )
     var i = 0
     while (i < peers.length) {
-      come(peers(i), i)
-      answerOne(peers, i)
+      answered.come(peers(i), i)
+      answered.answerOne(peers, i)
       i += 1
     }
-    answerPeers(peers)
+    answered.answerAll(peers)
     known.unanswered -= peers.length
     if (program.countsGroups) known.unansweredGroups -= 1
   }
 
-  /**
-   * The output rows of the rows that were answered last, each valid until the next. There are
-   * none for peers of the history.
-   */
-  def answers(rows: IndexedSeq[UnsafeRow]): Iterator[UnsafeRow] = new Iterator[UnsafeRow] {
-    private[this] var at = if (isSilent) rows.length else 0
-
-    override def hasNext: Boolean = at < rows.length
-
-    override def next(): UnsafeRow = {
-      at += 1
-      output(joined(rows(at - 1), results(at - 1)))
-    }
-  }
+  /** The output rows of the rows that were answered last, by [[PeerAnswers.of]]. */
+  def answers(rows: IndexedSeq[UnsafeRow]): Iterator[UnsafeRow] = answered.of(rows)
 
   /** Writes the key's state. */
   def write(): Unit = {
@@ -200,13 +179,6 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
     begunAnew += 1
   }
 
-  /** Makes a row the current one, to which windows move; `peer` is its number among its peers. */
-  private def come(row: UnsafeRow, peer: Int): Unit = {
-    isSilent = row.getLong(program.time) <= silent
-    if (peer == results.length) results ++= Array.fill(results.length)(newResult())
-    marks.read(row, current.of(current.firstPeer + peer))
-  }
-
   private def takeIn(row: UnsafeRow): Unit = {
     var t = 0
     while (t < trees.length) {
@@ -214,30 +186,4 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
       t += 1
     }
   }
-
-  /** Answers one of the peers by the windows whose frames are not of peers. */
-  private def answerOne(peers: IndexedSeq[UnsafeRow], peer: Int): Unit = {
-    var t = 0
-    while (t < trees.length) {
-      trees(t).answer(ofPeers = false, peers, results, peer, peer + 1, isSilent)
-      t += 1
-    }
-  }
-
-  /**
-   * Answers all peers by the windows whose frames are of peers, when all of them have been taken
-   * in.
-   */
-  private def answerPeers(peers: IndexedSeq[UnsafeRow]): Unit = {
-    val count = peers.length
-    var t = 0
-    while (t < trees.length) {
-      trees(t).answer(ofPeers = true, peers, results, 0, count, isSilent)
-      trees(t).release()
-      t += 1
-    }
-    slides.dropBetween(results, count)
-  }
-
-  private def newResult(): InternalRow = new SpecificInternalRow(program.results)
 }

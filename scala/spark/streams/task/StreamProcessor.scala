@@ -37,7 +37,7 @@ private[spark] final class StreamProcessor(
   ): StreamProcessor = new StreamProcessor(program.copy(start = start), batch)
 
   override def explained: String = {
-    val windows = program.source.distinct.mkString(", ")
+    val windows = program.answers.written.distinct.mkString(", ")
     val columns = program.input.length - 1
     val algorithms = program.trees.map(_.title).distinct.mkString(", ")
     s"slides on a stream: $windows by $algorithms; a pending row has $columns columns in the " +

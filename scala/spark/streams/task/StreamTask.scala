@@ -15,11 +15,11 @@ private[spark] final class StreamTask(
     state: StreamState,
     windows: KeyWindows
 ) extends BucketTask {
-  private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
+  private[this] val keyOf = UnsafeProjection.create(program.rows.keys, program.input)
   private[this] val order = new ReadyOrder(
     program.input,
-    program.keys,
-    program.order,
+    program.rows.keys,
+    program.rows.order,
     program.later.flatMap(_.due).map(d => program.input(d.position))
   )
   private[this] val tail = new HistoryTail(program)

@@ -41,8 +41,8 @@ private[streams] final class UpdateTask(
 ) extends BucketTask {
   import UpdateTask._
 
-  private[this] val keyOf = UnsafeProjection.create(program.keys, program.input)
-  private[this] val order = new ReadyOrder(program.input, program.keys, program.order)
+  private[this] val keyOf = UnsafeProjection.create(program.rows.keys, program.input)
+  private[this] val order = new ReadyOrder(program.input, program.rows.keys, program.rows.order)
   private[this] val tail = new HistoryTail(program)
   private[this] val pending = new PendingOfKey(state, program.input.length, program.time)
   private[this] val byOrder: Comparator[PendingRow] = (a, b) => order.ofKey.compare(a.row, b.row)
