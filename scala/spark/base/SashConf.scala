@@ -28,6 +28,7 @@ object SashConf {
   private val AlgorithmNames = AlgorithmIds.Auto +: AlgorithmIds.All
 
   val WindowAlgorithm = buildConf("spark.sash.window.algorithm")
+    .internal()
     .doc(flowed(s"""
       The algorithm of windows: 'auto' lets Sash choose for each aggregate. The name of an
       algorithm forces it in OVER and in hop windows, in batch and on streams. Where the
