@@ -17,7 +17,7 @@ from sash.label_columns import column, has
 
 _ACTION = "_sash_action"
 _MOST = 0.5
-"""Of a table's bytes; a whole run is quicker where more of them lie near the changes."""
+"""Of a table's bytes; a whole run may be quicker where more of them lie near the changes."""
 _LOG = logging.getLogger("sash")
 
 
@@ -45,12 +45,13 @@ def merged(query: ChangedQuery, into: str, ids: list[str]) -> tuple[int, int, in
     if not is_new:
         _warn(query, near, table, into)
     new, old = query.answers(), query.within(stored)
-    compared = _compared(new, None if is_new else old, ids)
+    compared = new.withColumn(_ACTION, F.lit("insert")) if is_new else _compared(new, old, ids)
     # rows alone: Spark 4.1 plans no MERGE from a view whose plan reads a table of Iceberg
     rows = compared.localCheckpoint(eager=False)
-    done = {row[_ACTION]: row["count"] for row in rows.groupBy(_ACTION).count().collect()}
+    done = _counted(rows, ids if is_new else None)
     if "twice" in done:
-        _refuse_twice("into", old, ids)
+        if not is_new:
+            _refuse_twice("into", old, ids)
         _refuse_twice("query", new, ids)
     read = query.plans.rowsRead(compared._jdf, table._jdf)
     inserted, updated, deleted = (done.get(of, 0) for of in ("insert", "update", "delete"))
@@ -74,13 +75,13 @@ def merged(query: ChangedQuery, into: str, ids: list[str]) -> tuple[int, int, in
 
 
 def _warn(query: ChangedQuery, near: DataFrame, table: DataFrame, into: str) -> None:
-    """Say so where a whole run is likely to be quicker."""
+    """Say so where a whole run may be quicker."""
     share = query.plans.share(near._jdf, table._jdf)
     if share > _MOST:
         _LOG.warning(
             "refresh reads between the first time of the changes and the last, where files with "
-            f"{share:.0%} of the bytes of {into} have answers. A whole run of the query, written "
-            "over the table, is likely to be quicker."
+            f"{share:.0%} of the bytes of {into} have answers. If most keys have changes, a "
+            "whole run of the query, written over the table, may be quicker."
         )
 
 
@@ -128,14 +129,24 @@ def _named(ids: list[str], values: list[Any]) -> str:
     return ", ".join(f"{of} = {value!r}" for of, value in zip(ids, values, strict=True))
 
 
-def _compared(new: DataFrame, old: DataFrame | None, ids: list[str]) -> DataFrame:
+def _counted(rows: DataFrame, ids: list[str] | None) -> dict[str, int]:
+    """How many rows have each action. With ``ids`` all are new; "twice": two have one id."""
+    by_action = rows.groupBy(_ACTION) if ids is None else rows.groupBy(_ACTION, *map(column, ids))
+    counted = by_action.count().groupBy(_ACTION)
+    done = counted.agg(F.sum("count").alias("rows"), F.max("count").alias("most")).collect()
+    of_actions: dict[str, int] = {row[_ACTION]: row["rows"] for row in done}
+    if ids is not None and any(row["most"] > 1 for row in done):
+        of_actions["twice"] = 0
+    return of_actions
+
+
+def _compared(new: DataFrame, old: DataFrame, ids: list[str]) -> DataFrame:
     """The new rows, and the old ones that are gone, with what is to be done with each."""
     sides = []
     for is_new, rows in ((True, new), (False, old)):
-        if rows is not None:
-            keys = (column(of).alias(f"id_{i}") for i, of in enumerate(ids))
-            row = F.struct(*map(column, rows.columns)).alias("row")
-            sides.append(rows.select(*keys, row, F.lit(is_new).alias("is_new")))
+        keys = (column(of).alias(f"id_{i}") for i, of in enumerate(ids))
+        row = F.struct(*map(column, rows.columns)).alias("row")
+        sides.append(rows.select(*keys, row, F.lit(is_new).alias("is_new")))
     by_id = Window.partitionBy(*(f"id_{i}" for i in range(len(ids)))).orderBy("is_new")
     of_new, before = F.col("is_new"), F.lag("row").over(by_id)
     # maps cannot be compared
