@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 import core_report
+import core_rides
 import machine
 from core_figures import FIGURES, STREAM, Cell, Figure, Statistic
 from core_results import Point, Store
@@ -30,12 +31,13 @@ from progress import Progress
 
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "docs" / "benchmarks"
+OWN = Path(__file__).parent / "core"
+RIDES = "bulk_data_benchmark"
 SBT = [
     "run",
     "org.scala-sbt:sbt-launch:"
     + (ROOT / "project/build.properties").read_text().split("=")[1].strip(),
 ]
-OPTIONS = ["-Xmx8g", "-XX:+UseParallelGC"]
 Run = dict[str, dict[float, float]]
 """What a run found, by side and by place on the figure's axis."""
 
@@ -128,6 +130,8 @@ class Ours:
         """Nanoseconds, and bytes allocated by a call; or the bytes of a window."""
         if cell.figure.statistic is Statistic.BYTES:
             return self._weigh(cell)
+        if "file" in cell.figure.parameters:
+            core_rides.make()
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
             arguments = [f"io.sash.bench.{cell.figure.benchmark}$", "-f", "1", "-prof", "gc"]
             if cell.series.algorithm == "timer":
@@ -136,7 +140,7 @@ class Ours:
             arguments += ["-rf", "json", "-rff", file.name]
             for name, value in self._parameters(cell).items():
                 arguments += ["-p", f"{name}={value}"]
-            printed = self._java("org.openjdk.jmh.Main", *arguments)
+            printed = self._java(cell.figure, "org.openjdk.jmh.Main", *arguments)
             (measured,) = json.load(file)
         if cell.figure.timed_singly:
             latencies = re.findall(r"latency at ([\d.]+) %: (\d+)", printed)
@@ -162,13 +166,14 @@ class Ours:
     def _weigh(self, cell: Cell) -> Run:
         (n,) = cell.xs
         program = f"io.sash.bench.{cell.figure.benchmark}"
-        printed = self._java(program, cell.series.algorithm, cell.operation, str(n))
+        printed = self._java(cell.figure, program, cell.series.algorithm, cell.operation, str(n))
         found = re.search(r"bytes: (\d+)", printed)
         assert found, printed
         return {"ours": {n: int(found[1]) / n}}
 
-    def _java(self, *arguments: str) -> str:
-        command = ["java", *OPTIONS, "-cp", self._class_path, *arguments]
+    def _java(self, figure: Figure, *arguments: str) -> str:
+        options = ["-Xmx8g", f"-XX:+Use{figure.collector}"]
+        command = ["java", *options, "-cp", self._class_path, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise SystemExit(done.stdout[-4000:] + done.stderr[-2000:])
@@ -216,8 +221,9 @@ class Theirs:
         if not program.exists():
             print(f"Compiling the authors' {name} …", flush=True)
             command = ["g++", "-std=gnu++17", "-O3", "-march=native", "-DNDEBUG", "-w"]
+            command += ["-idirafter", str(OWN)]  # if there is no Boost
             if unfenced:
-                command += ["-include", str(Path(__file__).parent / "core" / "unfenced.h")]
+                command += ["-include", str(OWN / "unfenced.h")]
             command += ["-DHAS_UNCAUGHT_EXCEPTIONS=1", str(self._source / f"{name}.cc")]
             subprocess.run([*command, "-o", str(program)], check=True)
         return program
@@ -245,6 +251,8 @@ class Theirs:
             for argument in arguments
         ]
         command = [str(self._program(program, unfenced)), *filled]
+        if program == RIDES:
+            return {x: self._ride(command, cell)}
         with tempfile.TemporaryDirectory() as scratch:
             results = Path(scratch) / "results"  # where the programs write latencies to
             results.mkdir()
@@ -265,6 +273,20 @@ class Theirs:
         if not found:
             raise SystemExit(f"{' '.join(command)}: {done.stdout}{done.stderr}")
         return {x: float(found[1]) / slides * 1e9}
+
+    def _ride(self, command: list[str], cell: Cell) -> float:
+        """Nanoseconds a ride. That program reads what to do from a file."""
+        core_rides.make()
+        (hours,) = cell.xs
+        with tempfile.TemporaryDirectory() as scratch:
+            todo, results = Path(scratch) / "todo", Path(scratch) / "results"
+            results.mkdir()
+            todo.write_text(f"{cell.series.theirs} {cell.operation} {hours * 3600:.0f}\n")
+            command += [str(todo), "1", "bike", str(core_rides.FILE)]
+            subprocess.run(command, cwd=scratch, capture_output=True, check=True)
+            (file,) = results.iterdir()
+            *_, rides, seconds = file.read_text().split(",")
+        return float(seconds) / int(rides) * 1e9
 
     def _slides(self, cell: Cell) -> int:
         """Elements that are slid over; not more than need be where each is written down."""

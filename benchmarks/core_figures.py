@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+import core_rides
+
 STREAM = 20_000_000
 """Slides of one run of the authors' programs, beyond the window's length."""
 
@@ -39,6 +41,7 @@ class Figure:
     invocation of ours handles x elements. ``latencies`` is in the name of the file to which the
     authors' program writes the latencies of single calls, before the operation's. ``unfenced``
     measures their program a second time, without the memory fence of each slide of its loop.
+    ``collector`` is the JVM's. ``note`` goes into the report.
     """
 
     name: str
@@ -57,6 +60,8 @@ class Figure:
     statistic: Statistic = Statistic.MEAN
     latencies: str = ""
     unfenced: bool = False
+    collector: str = "ParallelGC"
+    note: str = ""
 
     @property
     def timed_singly(self) -> bool:
@@ -65,7 +70,8 @@ class Figure:
 
     def takes(self, operation: str, series: Series) -> bool:
         """Whether an algorithm runs an operation."""
-        needs = {"slickdeque_inv": ["sum"], "slickdeque_non_inv": ["max"], "timer": ["sum"]}
+        needs = {"slickdeque_inv": ["sum"], "slickdeque_non_inv": ["max"]}
+        needs["timer"] = self.operations[:1]
         return operation in needs.get(series.algorithm, self.operations)
 
     def cells(self) -> Iterator[Cell]:
@@ -133,6 +139,11 @@ STORED = [
 ]
 LATENCIES = [50.0, 99.0, 99.9, 99.99, 99.999, 100.0]
 ANY_ORDER = [series for series in TREES if series.algorithm != "amta"]
+STEADY = [
+    Series("nothing: the timer alone", "timer"),
+    Series("DABA", "daba"),
+    Series("DABA Lite", "daba_lite"),
+]
 LARGE = 1 << 22
 WINDOWS = [1, 16, 1 << 10, 1 << 14, 1 << 20, 1 << 22]
 STATIC = ("benchmark_driver", "{algorithm}", "{operation}", "{x}", "{iterations}")
@@ -200,6 +211,33 @@ FIGURES = [
         filled=1 << 14,
         statistic=Statistic.PERCENTILES,
         latencies="bulk_evict_{algorithm}",
+    ),
+    Figure(
+        "latency-large",
+        "Latency of a slide of a window of 4,194,304 elements in chunks, beside ZGC",
+        "DABA Lite, figure 9",
+        "Latency.slide",
+        "percentile",
+        LATENCIES,
+        ["chunked_sum"],
+        STEADY,
+        parameters={"n": str(LARGE)},
+        statistic=Statistic.PERCENTILES,
+        collector="ZGC",
+    ),
+    Figure(
+        "latency-growth",
+        "Latency of each insertion by which a window in chunks grows to 4,194,304, beside ZGC",
+        "DABA Lite, definition 1",
+        "Latency.grow",
+        "percentile",
+        LATENCIES,
+        ["chunked_sum"],
+        STEADY,
+        parameters={"n": str(LARGE)},
+        unit="ns an insertion",
+        statistic=Statistic.PERCENTILES,
+        collector="ZGC",
     ),
     Figure(
         "static-bloom",
@@ -311,6 +349,25 @@ FIGURES = [
             "{iterations}",
         ),
         filled=1 << 20,
+    ),
+    Figure(
+        "rides",
+        "Rides on bikes, some of them late, in windows of hours: insert, bulk evict, query",
+        "bulk FiBA, figure 16",
+        "Rides.slide",
+        "hours",
+        [6, 24, 96, 384],
+        ["sum"],
+        ANY_ORDER,
+        parameters={"file": str(core_rides.FILE)},
+        theirs=("bulk_data_benchmark",),
+        note="""\
+The rides are drawn, in the shape of the paper's figure 15 (2,000,000 in 36 days). Each comes by
+itself, at a distance d from the youngest, and makes m rides leave that are older than the window.
+The authors' program holds rides with all their columns, ours their starts and durations alone.
+
+![](core-rides-shape.svg)
+""",
     ),
     Figure(
         "bulk-evict-latency",

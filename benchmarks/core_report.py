@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+import core_rides
 import machine
 import summary
 from core_figures import FIGURES, Figure
@@ -59,10 +60,13 @@ def write(store: Store, directory: Path) -> None:
             continue
         lines += [f'<a id="{figure.name}"></a>', "", f"## {figure.title}", ""]
         lines += [f"{figure.paper}; {figure.unit}.", ""]
+        lines += [figure.note] if figure.note else []
         lines += [f"![](core-{figure.name}.svg)", ""]
         for operation in figure.operations:
             lines += _table(store, figure, operation)
         _draw(store, figure, directory / f"core-{figure.name}.svg")
+        if figure.name == "rides":
+            core_rides.draw(directory / "core-rides-shape.svg")
     lines += _allocation(store)
     (directory / "core.md").write_text("\n".join(lines).rstrip() + "\n")
 

@@ -59,8 +59,9 @@ these bytes from files: the tables, the change feed, and Delta's log.
 {lines}
 
 *As dbt* deletes the answers of the last 90 days, and inserts them again from the events of the
-last 120. *By hand* answers the new day from the events of the last 31 days. DuckDB {duckdb}
-reads the same files of events, and writes one file of Parquet.
+last 120. *By hand* answers the new day from the events of the last 31 days; then the table is
+restored. Delta has loaded the tables' state before each run. DuckDB {duckdb} reads the same files
+of events, and writes one file of Parquet.
 
 | changed | rows | keys, of all | rows read | answers computed | inserted | updated |
 |---|--:|--:|--:|--:|--:|--:|
