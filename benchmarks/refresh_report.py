@@ -162,11 +162,10 @@ def _chart(results: list[dict[str, Any]], engine: float, path: Path) -> None:
     bars.append((results[-1]["title"], DUCKDB, engine))
     for at, (title, name, seconds) in enumerate(bars):
         axis.barh(at, seconds, color=COLOURS[PAINT[name]])
-        axis.annotate(
-            f"  {NAMES[name]}, {seconds:.1f}", (seconds, at), va="center", annotation_clip=False
-        )
+        beside = {"va": "center", "textcoords": "offset points", "annotation_clip": False}
+        axis.annotate(f"{NAMES[name]}, {seconds:.1f}", (seconds, at), (5, 0), **beside)
         if at == 0 or bars[at - 1][0] != title:
-            axis.annotate(f"{title}  ", (0, at), va="center", ha="right", weight="bold")
+            axis.annotate(title, (0, at), (-5, 0), **beside, ha="right", weight="bold")
     axis.set(xlabel="seconds", yticks=[])
     axis.invert_yaxis()
     axis.spines[["top", "right"]].set_visible(False)
