@@ -40,7 +40,6 @@ PAGES = [
     "refresh",
     "recipes",
     "errors",
-    "tuning",
 ]
 _CODE = re.compile(r"```(python|sql)\n(.*?)```\n", re.DOTALL)
 _ASKED = re.compile(
