@@ -1,7 +1,7 @@
 """Functions that look at their tables' columns, in a declarative pipeline of Spark's.
 
 While a pipeline makes its graph, none of its tables is there, and Spark refuses each look at a
-DataFrame. So such a function names the query in SQL to write in its place (docs/pipelines.md).
+DataFrame. So such a function names the query in SQL to write in its place (docs/streaming.md).
 """
 
 from __future__ import annotations

@@ -30,19 +30,16 @@ PAGES = [
     README,
     "rolling-features",
     "training-sets",
-    "own-monoids",
-    "python-aggregators",
+    "own-aggregates",
     "window-kinds",
     "streaming",
     "from-pandas-rolling",
-    "faster-without-a-change",
     "scan",
     "without-partition-by",
     "backfill",
     "refresh",
     "recipes",
     "errors",
-    "tuning",
 ]
 _CODE = re.compile(r"```(python|sql)\n(.*?)```\n", re.DOTALL)
 _ASKED = re.compile(
@@ -55,13 +52,26 @@ def path(page: str) -> Path:
     return DOCS / f"{page}.md"
 
 
-def run(page: str, spark: SparkSession, names: dict[str, Any] | None = None) -> str:
+def text_of(page: str, before: str | None = None) -> str:
+    """A page's text, or the part of it before a heading."""
+    text = path(page).read_text(encoding="utf-8")
+    assert before is None or f"\n{before}\n" in text, f"{page} has no heading {before}"
+    return text if before is None else text.partition(f"\n{before}\n")[0]
+
+
+def run(
+    page: str,
+    spark: SparkSession,
+    names: dict[str, Any] | None = None,
+    before: str | None = None,
+) -> str:
     """Run a page's blocks, in order, and return its text with the outputs that they had.
 
     Args:
         page: Its name.
         spark: A page has a session of its own, beside this one.
         names: The page's variables, for who looks at them afterwards.
+        before: The heading before which the text ends.
     """
     spark = spark.newSession()
     spark.conf.set("spark.sql.session.timeZone", "UTC")
@@ -69,7 +79,7 @@ def run(page: str, spark: SparkSession, names: dict[str, Any] | None = None) -> 
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
     names = {} if names is None else names
     names |= {"spark": spark, "sash": sash, "F": F, "Window": Window}
-    text = path(page).read_text(encoding="utf-8")
+    text = text_of(page, before)
     renewed, end = [], 0
     for asked in _ASKED.finditer(text):
         printed = [_printed(lang, code, names) for lang, code in _CODE.findall(asked[0])]

@@ -15,7 +15,7 @@ import org.apache.spark.sql.functions;
 
 import io.sash.core.algebra.Aggregation;
 
-/** The Java of docs/scala-and-java.md, for PluginDocSuite to run. */
+/** The Java of docs/installation.md and own-aggregates.md, for PluginDocSuite to run. */
 final class PluginUser {
   private PluginUser() {}
 
