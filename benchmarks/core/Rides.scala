@@ -54,11 +54,12 @@ class RidesState {
     val (starts, lengths) = rides.toArray.unzip
     times = starts
     durations = lengths
-    span = times.max - times.min
+    val first = times.min
+    span = times.max - first
     width = TimeUnit.HOURS.toMillis(hours.toLong)
     column = Named.column(operation)
     fiba = new Fiba(column, algorithm.stripPrefix("fiba").toInt)
-    while (youngest < times.min + width) slide()
+    while (youngest < first + width) slide()
   }
 
   /** An insert, a bulk evict of all that is too old now, a query. */
