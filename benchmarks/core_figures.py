@@ -227,7 +227,7 @@ FIGURES = [
     ),
     Figure(
         "latency-growth",
-        "Latency of each insertion by which a window in chunks grows to 4,194,304, beside ZGC",
+        "Latency of each insertion as a window in chunks grows to 4,194,304, beside ZGC",
         "DABA Lite, definition 1",
         "Latency.grow",
         "percentile",
