@@ -149,13 +149,15 @@ def _compared(new: DataFrame, old: DataFrame, ids: list[str]) -> DataFrame:
         sides.append(rows.select(*keys, row, F.lit(is_new).alias("is_new")))
     by_id = Window.partitionBy(*(f"id_{i}" for i in range(len(ids)))).orderBy("is_new")
     of_new, before = F.col("is_new"), F.lag("row").over(by_id)
-    # maps cannot be compared
-    is_map = any("map<" in field.dataType.simpleString() for field in new.schema)
+    types = [field.dataType.simpleString() for field in new.schema]
+    same = before.eqNullSafe(F.col("row"))
+    if any("map<" in of or "variant" in of for of in types):
+        same = F.lit(False)  # they cannot be compared
     action = (
         F.when(F.lag("is_new").over(by_id) == of_new, "twice")
         .when(~of_new, F.when(F.lead("is_new").over(by_id).isNull(), "delete"))
         .when(before.isNull(), "insert")
-        .when(F.lit(is_map) | ~before.eqNullSafe(F.col("row")), "update")
+        .when(~same, "update")
         .otherwise("same")
     )
     rows = reduce(DataFrame.unionAll, sides).select("row", action.alias(_ACTION))

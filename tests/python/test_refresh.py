@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 import refreshes
 import sash
 from refreshes import QUERIES
+from sash import merging
 
 
 @pytest.fixture
@@ -245,6 +246,13 @@ def test_only_the_rows_within_reach_are_read(late):
     assert "<= 22" in plan
     assert [row.n for row in new.answers.orderBy("t").collect()] == [3, 3, 3]
     new.spans.unpersist()
+
+
+@pytest.mark.parametrize("value", ["map('a', 1)", "array(parse_json('1'))"])
+def test_values_that_cannot_be_compared_are_updated(spark, value):
+    rows = spark.sql(f"SELECT 1 AS id, {value} AS v")
+    (row,) = merging._compared(rows, rows, ["id"]).collect()
+    assert row["_sash_action"] == "update"
 
 
 def test_a_refresh_says_how_much_it_reads_and_when_a_whole_run_is_quicker(
