@@ -105,7 +105,7 @@ def _clauses(names: list[str], ids: list[str], done: Iterable[str]) -> str:
 def _tells(query: ChangedQuery, ids: list[str]) -> bool:
     """Whether rows of one id lie in the same span, where all of them were compared."""
     time = query.plan.timeName()
-    return {*query.plan.keyNames()} <= {*ids} and (time is None or time.split(".")[0] in ids)
+    return {*query.plan.keyNames()} <= {*ids} and (time is None or time in ids)
 
 
 def _refuse_taken(inserted: DataFrame, stored: DataFrame, ids: list[str]) -> None:

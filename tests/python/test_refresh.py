@@ -248,6 +248,12 @@ def test_only_the_rows_within_reach_are_read(late):
     new.spans.unpersist()
 
 
+def test_each_spelling_of_a_name_is_the_changed_table(late):
+    both = "(SELECT k, t FROM spanned UNION ALL SELECT k, t + 10 FROM Spanned)"
+    query = QUERY.replace("ORDER BY t", "ORDER BY t RANGE 2 PRECEDING").replace("spanned", both)
+    assert spans_of(query, {"spanned": late}) == [(1, 20, 22), (1, 30, 32)]
+
+
 @pytest.mark.parametrize("value", ["map('a', 1)", "array(parse_json('1'))"])
 def test_values_that_cannot_be_compared_are_updated(spark, value):
     rows = spark.sql(f"SELECT 1 AS id, {value} AS v")

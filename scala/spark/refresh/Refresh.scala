@@ -4,7 +4,8 @@ import java.util.{List => JList, Map => JMap}
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
+import org.apache.spark.sql.catalyst.AliasIdentifier
+import org.apache.spark.sql.catalyst.analysis.{Resolver, UnresolvedAttribute, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
 import org.apache.spark.sql.catalyst.plans.logical._
@@ -48,12 +49,9 @@ final class Refresh private (
   /** The names of the key's columns. */
   def keyNames: Array[String] = keys.map(_.name).toArray
 
-  /** The name of the time's column, and of its field if the column is a struct; or null. */
-  def timeName: String = time match {
-    case Some(GetStructField(a: Attribute, _, name)) => s"${a.name}.${name.getOrElse("start")}"
-    case Some(a: Attribute)                          => a.name
-    case _                                           => null
-  }
+  /** The name of the column that is the time, or whose first field is; or null. */
+  def timeName: String =
+    time.flatMap(_.collectFirst { case a: Attribute => a.name }).orNull
 
   /**
    * The spans whose answers may be others now: the keys, and the first and the last time. NULL
@@ -190,7 +188,8 @@ object Refresh {
   def of(query: DataFrame, changes: JMap[String, DataFrame]): Refresh = {
     val session = query.sparkSession
     val tables = changes.asScala.keys.map(name => name -> aliasOf(session, name)).toMap
-    val plan = asWindows(session, marked(query.queryExecution.analyzed, tables))
+    val as = session.sessionState.conf.resolver
+    val plan = asWindows(session, marked(query.queryExecution.analyzed, tables, as))
     tables.keys.foreach { name =>
       if (
         !plan.exists(ofTable(_, name)) && !plan.exists(
@@ -271,17 +270,25 @@ object Refresh {
         throw SashErrors.invalidArgument("refreshed", "changes", s"$name is no table or view")
     }
 
-  private def marked(query: LogicalPlan, tables: Map[String, SubqueryAlias]): LogicalPlan =
+  private def marked(
+      query: LogicalPlan,
+      tables: Map[String, SubqueryAlias],
+      as: Resolver
+  ): LogicalPlan =
     SparkVersions.inlineCommonTables(query).transformDownWithSubqueries {
       case alias @ SubqueryAlias(id, child) if isTable(child) =>
         tables
           .collectFirst {
             case (name, table)
-                if table.identifier == id && table.child.getClass == child.getClass =>
+                if isSame(table.identifier, id, as) && table.child.getClass == child.getClass =>
               alias.copy(child = ChangedTable(name, child))
           }
           .getOrElse(alias)
     }
+
+  /** Whether two names are of one table. Each has the letters' case that a query writes. */
+  private def isSame(a: AliasIdentifier, b: AliasIdentifier, as: Resolver): Boolean =
+    (a.qualifier :+ a.name).corresponds(b.qualifier :+ b.name)(as)
 
   /** Whether a plan is all of a table or view; another query may have an alias of that name. */
   private def isTable(plan: LogicalPlan): Boolean =
