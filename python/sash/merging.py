@@ -48,10 +48,11 @@ def merged(query: ChangedQuery, into: str, ids: list[str]) -> tuple[int, int, in
     compared = new.withColumn(_ACTION, F.lit("insert")) if is_new else _compared(new, old, ids)
     # rows alone: Spark 4.1 plans no MERGE from a view whose plan reads a table of Iceberg
     rows = compared.localCheckpoint(eager=False)
-    done = _counted(rows, ids if is_new else None)
-    if "twice" in done:
-        if not is_new:
-            _refuse_twice("into", old, ids)
+    done = {row[_ACTION]: row["count"] for row in rows.groupBy(_ACTION).count().collect()}
+    if is_new:
+        _refuse_twice("query", rows, ids)
+    elif "twice" in done:
+        _refuse_twice("into", old, ids)
         _refuse_twice("query", new, ids)
     read = query.plans.rowsRead(compared._jdf, table._jdf)
     inserted, updated, deleted = (done.get(of, 0) for of in ("insert", "update", "delete"))
@@ -127,17 +128,6 @@ def _refuse_twice(argument: str, rows: DataFrame, ids: list[str]) -> None:
 
 def _named(ids: list[str], values: list[Any]) -> str:
     return ", ".join(f"{of} = {value!r}" for of, value in zip(ids, values, strict=True))
-
-
-def _counted(rows: DataFrame, ids: list[str] | None) -> dict[str, int]:
-    """How many rows have each action. With ``ids`` all are new; "twice": two have one id."""
-    by_action = rows.groupBy(_ACTION) if ids is None else rows.groupBy(_ACTION, *map(column, ids))
-    counted = by_action.count().groupBy(_ACTION)
-    done = counted.agg(F.sum("count").alias("rows"), F.max("count").alias("most")).collect()
-    of_actions: dict[str, int] = {row[_ACTION]: row["rows"] for row in done}
-    if ids is not None and any(row["most"] > 1 for row in done):
-        of_actions["twice"] = 0
-    return of_actions
 
 
 def _compared(new: DataFrame, old: DataFrame, ids: list[str]) -> DataFrame:

@@ -87,7 +87,7 @@ class PluginDocSuite extends SashSuite {
       case (language, file) =>
         val code = lines(s"tests/scala/spark/lambdas/$file").map(_.trim)
         val found = pages.map(blocks(_, s"```$language"))
-        assert(found.forall(_.nonEmpty))
+        assert(found.forall(_.nonEmpty) && found.flatten.length >= 3)
         found.flatten.foreach(b => assert(code.containsSlice(b.map(_.trim)), s"in $file"))
     }
   }
