@@ -276,7 +276,6 @@ class Theirs:
 
     def _ride(self, command: list[str], cell: Cell) -> float:
         """Nanoseconds a ride. That program reads what to do from a file."""
-        core_rides.make()
         (hours,) = cell.xs
         with tempfile.TemporaryDirectory() as scratch:
             todo, results = Path(scratch) / "todo", Path(scratch) / "results"

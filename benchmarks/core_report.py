@@ -60,8 +60,6 @@ def write(store: Store, directory: Path) -> None:
             continue
         lines += [f'<a id="{figure.name}"></a>', "", f"## {figure.title}", ""]
         lines += [f"{figure.paper}; {figure.unit}.", ""]
-        if figure.name in store.earlier:
-            lines += [f"These are of an earlier run: {store.earlier[figure.name]}", ""]
         lines += [figure.note] if figure.note else []
         lines += [f"![](core-{figure.name}.svg)", ""]
         for operation in figure.operations:

@@ -23,15 +23,11 @@ class Point:
 
 
 class Store:
-    """Each run of both sides, in nanoseconds or bytes, and the circumstances.
-
-    ``earlier`` in the file names figures of other circumstances, until they are measured anew.
-    """
+    """Each run of both sides, in nanoseconds or bytes, and the circumstances."""
 
     def __init__(self, path: Path, about: dict[str, Any] | None, resume: bool) -> None:
         self._path = path
         self.about, results = opened(path, about, resume)
-        self.earlier: dict[str, str] = self.about.setdefault("earlier", {})
         self.results: dict[Point, dict[str, list[float]]] = {}
         for saved in results:
             runs = saved.pop("runs")
@@ -47,8 +43,6 @@ class Store:
 
     def add(self, point: Point, run: dict[str, float]) -> None:
         """Keep a run of each side of a point, on disk too; ``allocated`` is in bytes a call."""
-        if self.earlier.pop(point.figure, None):
-            self.forget({p for p in self.results if p.figure == point.figure})
         runs = self.results.setdefault(point, {})
         for side, found in run.items():
             runs.setdefault(side, []).append(round(found, 3))

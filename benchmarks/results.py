@@ -57,7 +57,6 @@ def opened(
                 f"{path} cannot be resumed: its {name}: {earlier.get(name)}, now {about[name]}; "
                 "use --out for another file, or measure all anew"
             )
-    about = {**earlier, **about}
     about["commits"] = list(dict.fromkeys([*earlier["commits"], *about["commits"]]))
     about["versions"] = {**earlier["versions"], **about["versions"]}
     return about, results
