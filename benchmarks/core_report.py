@@ -80,6 +80,7 @@ def write(store: Store, page: str, directory: Path) -> None:
         _draw(store, figure, directory / f"{page}-{figure.name}.svg")
         if figure.name == "rides":
             core_rides.draw(directory / f"{page}-rides-shape.svg")
+    lines += _slower(store, figures)
     lines += _allocation(store)
     (directory / f"{page}.md").write_text("\n".join(lines).rstrip() + "\n")
 
@@ -102,6 +103,29 @@ def _summary(store: Store, figures: list[Figure]) -> Iterator[str]:
             if side == "theirs" or figure.unfenced
         ],
     )
+
+
+def _slower(store: Store, figures: list[Figure]) -> Iterator[str]:
+    """The mean times that are over theirs, and the methods that take them."""
+    if not store.profiles:
+        return
+    yield "## Mean times over the C++, and where they go"
+    yield ""
+    yield (
+        "By async-profiler: the methods in which, as compiled, at least a tenth of our time goes."
+    )
+    yield ""
+    yield "| mean time | ours / C++ | methods |"
+    yield "|---|--:|---|"
+    columns = {figure.name: figure for figure in figures}
+    for point, profile in store.profiles.items():
+        methods = [
+            f"{'.'.join(method.split('.')[-2:])} {share:.0%}" for method, share in profile.items()
+        ]
+        place = columns[point.figure].column(point.x)
+        link = f"[{point.figure}](#{point.figure}), {point.operation}, {point.series}, {place}"
+        yield f"| {link} | {store.ratio(point, 'theirs'):.2f} | {', '.join(methods)} |"
+    yield ""
 
 
 def _allocation(store: Store) -> Iterator[str]:

@@ -29,9 +29,14 @@ class Store:
         self._path = path
         self.about, results = opened(path, about, resume)
         self.results: dict[Point, dict[str, list[float]]] = {}
+        self.profiles: dict[Point, dict[str, float]] = {}
+        """By method, the share of our time."""
         for saved in results:
-            runs = saved.pop("runs")
-            self.results[Point(**saved)] = runs
+            runs, profile = saved.pop("runs"), saved.pop("profile", None)
+            point = Point(**saved)
+            self.results[point] = runs
+            if profile:
+                self.profiles[point] = profile
 
     def turns(self, point: Point) -> int:
         """How often a point was measured."""
@@ -46,7 +51,19 @@ class Store:
         runs = self.results.setdefault(point, {})
         for side, found in run.items():
             runs.setdefault(side, []).append(round(found, 3))
-        results = [{**asdict(p), "runs": r} for p, r in self.results.items()]
+        self._save()
+
+    def add_profile(self, point: Point, profile: dict[str, float]) -> None:
+        """Keep a profile of our side of a point, on disk too."""
+        self.profiles[point] = profile
+        self._save()
+
+    def _save(self) -> None:
+        results: list[dict[str, Any]] = []
+        for point, runs in self.results.items():
+            results.append({**asdict(point), "runs": runs})
+            if point in self.profiles:
+                results[-1]["profile"] = self.profiles[point]
         save(self._path, {**self.about, "results": results})
 
     def best(self, point: Point, side: str) -> float | None:
