@@ -4,10 +4,11 @@
     python benchmarks/bench_core.py --quick            # a look, in minutes
 
 DIRECTORY is a checkout of https://github.com/IBM/sliding-window-aggregators, whose programs are
-compiled here by g++; without one, only ours run, and the report says so. Writes core.json,
-core.md and a chart per figure to docs/benchmarks. ``--resume`` goes on where a run was stopped,
-or adds turns to it; ``--again`` measures the cells anew that ``--cells`` chooses, and keeps the
-others; ``--report`` only writes tables and charts anew.
+compiled here by g++; without one, only ours run, and the report says so. Writes core.json and
+core.md, trees.json and trees.md, and a chart per figure to docs/benchmarks. ``--page`` chooses
+one of the two; each is of one machine. ``--resume`` goes on where a run was stopped, or adds
+turns to it; ``--again`` measures the cells anew that ``--cells`` chooses, and keeps the others;
+``--report`` only writes tables and charts anew.
 """
 
 from __future__ import annotations
@@ -45,21 +46,23 @@ Run = dict[str, dict[float, float]]
 def main() -> None:
     """Measure what the flags select, and report."""
     options = _options()
-    about = None if options.report else machine.about()
-    store = Store(options.out / "core.json", about, options.resume or options.again)
-    if not options.report:
-        ours = Ours()
-        theirs = Theirs(options.cpp) if options.cpp else None
-        store.about["versions"].update(ours.versions() | (theirs.versions() if theirs else {}))
-        wanted = _wanted(options)
-        if options.again:
-            store.forget({point for cell in wanted for point in _points(cell).values()})
-        _run(wanted, store, ours, theirs, options.runs)
-    core_report.write(store, options.out)
+    ours = None if options.report else Ours()
+    theirs = Theirs(options.cpp) if options.cpp else None
+    versions = (ours.versions() if ours else {}) | (theirs.versions() if theirs else {})
+    for page in options.page:
+        about = machine.about() if ours else None
+        store = Store(options.out / f"{page}.json", about, options.resume or options.again)
+        if ours:
+            store.about["versions"].update(versions)
+            wanted = _wanted(page, options)
+            if options.again:
+                store.forget({point for cell in wanted for point in _points(cell).values()})
+            _run(wanted, store, ours, theirs, options.runs)
+        core_report.write(store, page, options.out)
 
 
-def _wanted(options: argparse.Namespace) -> list[Cell]:
-    cells = [cell for figure in FIGURES for cell in figure.cells()]
+def _wanted(page: str, options: argparse.Namespace) -> list[Cell]:
+    cells = [cell for figure in FIGURES if figure.page == page for cell in figure.cells()]
     if options.quick:
         cells = [cell for cell in cells if set(cell.xs) & {1 << 10, 1 << 20}]
     return [cell for cell in cells if re.search(options.cells, cell.id)]
@@ -300,10 +303,11 @@ def _options() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--cpp", type=Path, help="a checkout of the authors' C++")
+    add("--page", nargs="+", choices=core_report.TITLES, default=list(core_report.TITLES))
     add("--runs", type=int, default=3, help="of each side, in turns; the best is reported")
     add("--cells", default="", help="regex on figure/operation/algorithm/x")
     add("--quick", action="store_true", help="n = 1,024 and 1,048,576 only")
-    add("--resume", action="store_true", help="keep what core.json has, measure the rest")
+    add("--resume", action="store_true", help="keep what the page has, measure the rest")
     add("--again", action="store_true", help="the same, but forget what it has of these cells")
     add("--report", action="store_true", help="measure nothing")
     add("--out", type=Path, default=OUT)

@@ -41,7 +41,8 @@ class Figure:
     invocation of ours handles x elements. ``latencies`` is in the name of the file to which the
     authors' program writes the latencies of single calls, before the operation's. ``unfenced``
     measures their program a second time, without the memory fence of each slide of its loop.
-    ``collector`` is the JVM's. ``note`` goes into the report.
+    ``collector`` is the JVM's. ``page`` and its results lie in docs/benchmarks, and ``note``
+    goes into it.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Figure:
     latencies: str = ""
     unfenced: bool = False
     collector: str = "ParallelGC"
+    page: str = "core"
     note: str = ""
 
     @property
@@ -145,6 +147,7 @@ STEADY = [
     Series("DABA Lite", "daba_lite"),
 ]
 LARGE = 1 << 22
+BULKS = [1, 64, 1 << 10, 1 << 16, 1 << 20]
 WINDOWS = [1, 16, 1 << 10, 1 << 14, 1 << 20, 1 << 22]
 STATIC = ("benchmark_driver", "{algorithm}", "{operation}", "{x}", "{iterations}")
 DYNAMIC = ("dynamic_benchmark_driver", "{algorithm}", "{operation}", "{x}", "{iterations}")
@@ -211,6 +214,7 @@ FIGURES = [
         filled=1 << 14,
         statistic=Statistic.PERCENTILES,
         latencies="bulk_evict_{algorithm}",
+        page="trees",
     ),
     Figure(
         "latency-large",
@@ -287,6 +291,7 @@ FIGURES = [
         TREES,
         parameters={"m": "1"},
         theirs=_bulk("bulk_evict", m=1),
+        page="trees",
     ),
     Figure(
         "trees-bloom",
@@ -299,6 +304,7 @@ FIGURES = [
         TREES,
         parameters={"m": "1"},
         theirs=_bulk("bulk_evict", m=1),
+        page="trees",
     ),
     Figure(
         "bulk-evict",
@@ -306,7 +312,7 @@ FIGURES = [
         "bulk FiBA, figure 11",
         "Bulk.evict",
         "m",
-        [1, 64, 1 << 10, 1 << 16],
+        BULKS,
         ["sum"],
         TREES,
         parameters={"n": str(LARGE)},
@@ -314,6 +320,7 @@ FIGURES = [
         unit="ns an element",
         per_x=True,
         filled=LARGE,
+        page="trees",
     ),
     Figure(
         "bulk-evict-insert",
@@ -321,7 +328,7 @@ FIGURES = [
         "bulk FiBA, figure 12",
         "Bulk.evictAndInsert",
         "m",
-        [1, 64, 1 << 10, 1 << 16],
+        BULKS,
         ["sum"],
         TREES,
         parameters={"n": str(LARGE)},
@@ -329,6 +336,7 @@ FIGURES = [
         unit="ns an element",
         per_x=True,
         filled=LARGE,
+        page="trees",
     ),
     Figure(
         "out-of-order",
@@ -349,6 +357,7 @@ FIGURES = [
             "{iterations}",
         ),
         filled=1 << 20,
+        page="trees",
     ),
     Figure(
         "rides",
@@ -361,12 +370,13 @@ FIGURES = [
         ANY_ORDER,
         parameters={"file": str(core_rides.FILE)},
         theirs=("bulk_data_benchmark",),
+        page="trees",
         note="""\
 The rides are drawn, in the shape of the paper's figure 15 (2,000,000 in 36 days). Each comes by
 itself, at a distance d from the youngest, and makes m rides leave that are older than the window.
 The authors' program holds rides with all their columns, ours their starts and durations alone.
 
-![](core-rides-shape.svg)
+![](trees-rides-shape.svg)
 """,
     ),
     Figure(
@@ -375,7 +385,7 @@ The authors' program holds rides with all their columns, ours their starts and d
         "bulk FiBA, figures 7 and 10",
         "Latency.evict",
         "m",
-        [1, 64, 1 << 10, 1 << 16],
+        BULKS,
         ["sum"],
         [*TREES, *SINGLE],
         parameters={"n": str(LARGE)},
@@ -384,6 +394,7 @@ The authors' program holds rides with all their columns, ours their starts and d
         filled=LARGE,
         statistic=Statistic.MEDIAN,
         latencies="opevict_{algorithm}",
+        page="trees",
     ),
     Figure(
         "bulk-insert-latency",
@@ -391,7 +402,7 @@ The authors' program holds rides with all their columns, ours their starts and d
         "bulk FiBA, figure 8",
         "Latency.insert",
         "m",
-        [1, 64, 1 << 10, 1 << 16],
+        BULKS,
         ["sum"],
         [*TREES, *SINGLE],
         parameters={"n": str(LARGE)},
@@ -400,6 +411,7 @@ The authors' program holds rides with all their columns, ours their starts and d
         filled=LARGE,
         statistic=Statistic.MEDIAN,
         latencies="opinsert_{algorithm}",
+        page="trees",
     ),
     Figure(
         "bulk-insert-late",
@@ -407,7 +419,7 @@ The authors' program holds rides with all their columns, ours their starts and d
         "bulk FiBA, figure 9",
         "Latency.insert",
         "m",
-        [1, 64, 1 << 10, 1 << 16],
+        BULKS,
         ["sum"],
         ANY_ORDER,
         parameters={"n": str(LARGE), "d": "1024"},
@@ -416,6 +428,7 @@ The authors' program holds rides with all their columns, ours their starts and d
         filled=LARGE,
         statistic=Statistic.MEDIAN,
         latencies="opinsert_{algorithm}",
+        page="trees",
     ),
     Figure(
         "slide-policy",

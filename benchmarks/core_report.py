@@ -1,4 +1,4 @@
-"""core.md and its charts: every figure, ours beside the authors' C++."""
+"""The pages of the papers' figures and their charts, ours beside the authors' C++."""
 
 from __future__ import annotations
 
@@ -19,8 +19,13 @@ from core_figures import FIGURES, Figure
 from core_results import Point, Store
 from summary import Comparison, Ratio
 
+TITLES = {
+    "core": "The core's algorithms beside the authors' C++",
+    "trees": "FiBA and AMTA beside the authors' C++",
+}
+"""By page."""
 ABOUT = """\
-# The core's algorithms beside the authors' C++
+# {title}
 
 Ours by JMH, one benchmark and one class of aggregates in a process unless the title says
 otherwise; theirs by their own benchmark programs, compiled with `-O3 -march=native`. Both slide
@@ -29,49 +34,57 @@ over the same ints on the same machine, in turns.
 The machine is shared: for minutes at a stretch, up to a third of its processors' time may be
 taken away, which only ever adds to a time. A ratio below 1 says that ours is faster.
 
-The loop of their programs has a memory fence in each slide, which ours has not. The first figure
-also gives their time without it: a fence that holds the compiler alone takes its place. Both
-loops over a window in order hold it in a local variable: a call by JMH is a thousand slides.
-
+{fences}\
 Where single calls are timed, every call is: ours by the JVM's clock, theirs by the processor's
 counter. A timer's own time is in both, and so is what the hypervisor of a shared machine takes
 away; the timer alone shows both.
 
 {circumstances}
 """
+FENCES = """\
+The loop of their programs has a memory fence in each slide, which ours has not. The first figure
+also gives their time without it: a fence that holds the compiler alone takes its place. Both
+loops over a window in order hold it in a local variable: a call by JMH is a thousand slides.
+
+"""
 ONE_TURN = "There was one turn: each point is one run of ours, and one of theirs right after it."
 TURNS = """\
 A turn goes through all of the figures, so that the runs of a point lie an hour apart. The best
-run of either side is shown, and their ratio; core.json has all runs."""
+run of either side is shown, and their ratio; {page}.json has all runs."""
 MARKERS = "os^"
 """Where a figure has more lines than there are colours."""
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#666666"]
 
 
-def write(store: Store, directory: Path) -> None:
-    """Write the report and the charts of the figures that have points."""
+def write(store: Store, page: str, directory: Path) -> None:
+    """Write a page and the charts of its figures that have points."""
     plt.rcParams.update({"font.size": 11, "svg.hashsalt": "sash", "svg.fonttype": "none"})
-    turns = ONE_TURN if max(map(store.turns, store.results)) == 1 else TURNS
-    about = ABOUT.format(turns=turns, circumstances=machine.sentence(store.about))
-    lines = [about, *_summary(store)]
-    for figure in FIGURES:
+    figures = [figure for figure in FIGURES if figure.page == page]
+    about = ABOUT.format(
+        title=TITLES[page],
+        fences=FENCES if any(figure.unfenced for figure in figures) else "",
+        turns=ONE_TURN if max(map(store.turns, store.results)) == 1 else TURNS.format(page=page),
+        circumstances=machine.sentence(store.about),
+    )
+    lines = [about, *_summary(store, figures)]
+    for figure in figures:
         measured = {p for p in store.results if p.figure == figure.name}
         if not measured:
             continue
         lines += [f'<a id="{figure.name}"></a>', "", f"## {figure.title}", ""]
         lines += [f"{figure.paper}; {figure.unit}.", ""]
         lines += [figure.note] if figure.note else []
-        lines += [f"![](core-{figure.name}.svg)", ""]
+        lines += [f"![]({page}-{figure.name}.svg)", ""]
         for operation in figure.operations:
             lines += _table(store, figure, operation)
-        _draw(store, figure, directory / f"core-{figure.name}.svg")
+        _draw(store, figure, directory / f"{page}-{figure.name}.svg")
         if figure.name == "rides":
-            core_rides.draw(directory / "core-rides-shape.svg")
+            core_rides.draw(directory / f"{page}-rides-shape.svg")
     lines += _allocation(store)
-    (directory / "core.md").write_text("\n".join(lines).rstrip() + "\n")
+    (directory / f"{page}.md").write_text("\n".join(lines).rstrip() + "\n")
 
 
-def _summary(store: Store) -> Iterator[str]:
+def _summary(store: Store, figures: list[Figure]) -> Iterator[str]:
     return summary.table(
         "Our time over the time of the authors' C++",
         [
@@ -84,7 +97,7 @@ def _summary(store: Store) -> Iterator[str]:
                     if p.figure == figure.name and (ratio := store.ratio(p, side))
                 ],
             )
-            for figure in FIGURES
+            for figure in figures
             for side, of in (("theirs", ""), ("unfenced", "; theirs without fences"))
             if side == "theirs" or figure.unfenced
         ],

@@ -25,7 +25,7 @@ abstract class BulkWindow {
 
 /** FiBA; the youngest `d` elements lie ahead of all that are inserted, as the authors have it. */
 final class FibaWindow(column: BenchColumn, minArity: Int, d: Int) extends BulkWindow {
-  private[this] val fiba = new Fiba(column, minArity)
+  private[this] val fiba = new Fiba(column.partials, minArity)
   private[this] var times = new Array[Long](0)
   private[this] var next = 0L
   private[this] var oldest = 0L
@@ -138,7 +138,7 @@ class BulkState {
 
   var window: BulkWindow = _
   private[this] val stream = new AuthorsStream
-  private[this] val values = new Array[Int](1 << 16)
+  private[this] val values = new Array[Int](1 << 20)
 
   @Setup
   def fill(): Unit = {

@@ -13,6 +13,7 @@ import io.sash.core.inorder.{
   TwoStacksLite
 }
 import io.sash.core.slots.{Invertible, Selective}
+import io.sash.papers.algebra.{Column, Count, GeometricMean, Max, Sum}
 import io.sash.papers.fat.ReactiveAggregator
 import io.sash.papers.inorder.{Daba, DabaLite, FlatFit, TwoStacks}
 import io.sash.papers.mta.{Amta, LogMta}
@@ -21,39 +22,35 @@ import io.sash.papers.stored.{KvsAmta, RocksStore}
 /** What a benchmark's parameters name. */
 object Named {
 
-  /**
-   * A number behind `sums` is that of the dimensions; `chunked_` is before a column in chunks;
-   * `risky` is a sum that the window takes for one that can throw.
-   */
+  /** A number behind `sums` is the number of dimensions; `chunked_sum` is a sum in chunks. */
   def column(operation: String): BenchColumn = operation match {
-    case chunked if chunked.startsWith("chunked_") =>
-      new ChunkedColumn(() => column(chunked.stripPrefix("chunked_")))
-    case "sum"     => new SumColumn
-    case "risky"   => new SumColumn(total = false)
-    case "max"     => new MaxColumn
-    case "count"   => new CountColumn
-    case "geomean" => new GeometricMeanColumn
-    case "bloom"   => new BloomColumn
-    case sums      => new SumsColumn(sums.stripPrefix("sums").toInt)
+    case "sum"         => new IntsColumn(Column.of(Sum[Int]))
+    case "chunked_sum" => new IntsColumn(Column.inChunks(Sum[Int]))
+    case "max"         => new IntsColumn(Column.of(Max[Int]))
+    case "count"       => new LongsColumn(Column.of(Count[Int]))
+    case "geomean"     => new DoublesColumn(Column.of(GeometricMean))
+    case "bloom"       => new BloomColumn
+    case sums          => new SumsColumn(sums.stripPrefix("sums").toInt)
   }
 
-  def window(algorithm: String, column: BenchColumn): InOrderWindow = (algorithm, column) match {
-    case ("recalculate", c)                   => new Recalculate(c)
-    case ("two_stacks", c)                    => new TwoStacks(c)
-    case ("two_stacks_lite", c)               => new TwoStacksLite(c)
-    case ("daba", c)                          => new Daba(c)
-    case ("daba_lite", c)                     => new DabaLite(c)
-    case ("flatfit", c)                       => new FlatFit(c)
-    case ("slickdeque_inv", c: Invertible)    => new SlickDequeInv(c)
-    case ("slickdeque_non_inv", c: Selective) => new SlickDequeNonInv(c)
-    case ("reactive", c)                      => new ReactiveAggregator(c)
-    case ("b_int", c)                         => new BaseIntervals(c)
-    case ("amta", c)                          => new Amta(c)
-    case ("log_mta", c)                       => new LogMta(c)
-    case (s"kvs_amta$log", c: SumColumn) =>
-      new KvsAmta(c, rocksDb(), SumCodec, logFanOut = log.toInt)
-    case _ => throw new IllegalArgumentException(s"$algorithm does not take this operation")
-  }
+  def window(algorithm: String, column: BenchColumn): InOrderWindow =
+    (algorithm, column.partials) match {
+      case ("recalculate", c)                   => new Recalculate(c)
+      case ("two_stacks", c)                    => new TwoStacks(c)
+      case ("two_stacks_lite", c)               => new TwoStacksLite(c)
+      case ("daba", c)                          => new Daba(c)
+      case ("daba_lite", c)                     => new DabaLite(c)
+      case ("flatfit", c)                       => new FlatFit(c)
+      case ("slickdeque_inv", c: Invertible)    => new SlickDequeInv(c)
+      case ("slickdeque_non_inv", c: Selective) => new SlickDequeNonInv(c)
+      case ("reactive", c)                      => new ReactiveAggregator(c)
+      case ("b_int", c)                         => new BaseIntervals(c)
+      case ("amta", c)                          => new Amta(c)
+      case ("log_mta", c)                       => new LogMta(c)
+      case (s"kvs_amta$log", c: Column[_, _])   =>
+        new KvsAmta(c, rocksDb(), c, logFanOut = log.toInt)
+      case _ => throw new IllegalArgumentException(s"$algorithm does not take this operation")
+    }
 
   /** An empty store in a directory that goes with the process. */
   private def rocksDb(): RocksStore = {

@@ -29,7 +29,7 @@ class RangesState {
   @Setup
   def fill(): Unit = {
     column = Named.column(operation)
-    windows = (algorithm, column) match {
+    windows = (algorithm, column.partials) match {
       case ("slickdeque_inv", c: Invertible)    => new SlickDequeInvRanges(c, r)
       case ("slickdeque_non_inv", c: Selective) => new SuffixWindows(new SlickDequeNonInv(c), r)
       case ("flatfit", c)                       => new SuffixWindows(new FlatFit(c), r)
