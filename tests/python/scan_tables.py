@@ -68,13 +68,14 @@ def cells(page: str) -> dict[str, dict[str, list[str]]]:
     letters, grid, _ = tables(section(page, "Every function over every window"))
     windows = [(w, letter) for letter, names in letters for w in names.split("; ")]
     found: dict[str, dict[str, list[str]]] = {}
-    for name, *answers in grid:
+    for names, *answers in grid:
         of = {chr(ord("A") + i): cell for i, cell in enumerate(answers)}
-        found[name] = {
+        answered = {
             window: [SIGNS[sign] for sign in of[letter].split(" ")[:3]]
             for window, letter in windows
             if of[letter] != "–" and (window in _PLAIN or window in _FRAMES)
         }
+        found |= dict.fromkeys(names.split("; "), answered)
     return found
 
 

@@ -106,8 +106,9 @@ class Grid:
         letters = {w: row["column"] for row in columns for w in row["windows"].split("; ")}
         self.letters = letters
         self.rows = {
-            row["function"]: {head.split(":")[0]: cell for head, cell in row.items()}
+            function: {head.split(":")[0]: cell for head, cell in row.items()}
             for row in rows
+            for function in row["function"].split("; ")
         }
 
     def cells(self, function: str, window: str) -> dict[str, str]:

@@ -100,7 +100,7 @@ object WhoRunsWhat {
     }
   }
 
-  /** The tables, in Markdown. */
+  /** The tables, in Markdown. Functions with the same cells are one row. */
   def tables(functions: Seq[String], columns: Seq[Column]): String = {
     val letters = columns.indices.map(i => ('A' + i).toChar.toString)
     val reasons = functions.indices.flatMap(f => columns.flatMap(_.reasons(f))).distinct
@@ -114,7 +114,10 @@ object WhoRunsWhat {
       s"$l: ${c.windows.head}${if (c.windows.length > 1) ", …" else ""}"
     }
     val windows = letters.zip(columns).map { case (l, c) => Seq(l, c.windows.mkString("; ")) }
-    val rows = functions.zipWithIndex.map { case (f, i) => f +: columns.map(cell(_, i)) }
+    val cells = functions.indices.map(f => columns.map(cell(_, f)))
+    val rows = cells.distinct.map { some =>
+      functions.zip(cells).collect { case (f, `some`) => f }.mkString("; ") +: some
+    }
     val notes = reasons.zipWithIndex.map { case (r, i) => Seq((i + 1).toString, s"`$r`") }
     Seq(
       table(Seq("column", "windows"), windows),

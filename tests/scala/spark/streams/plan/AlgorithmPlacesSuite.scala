@@ -80,8 +80,8 @@ class AlgorithmPlacesSuite extends StreamSuite {
       assert(page.contains(s"| ${place.title} | ${place.cascade.map(_.title).mkString(", ")} |"))
     }
 
-  for (row <- rows; (place, said) <- places.zip(row.drop(2))) {
-    val Seq(setting, call) = row.take(2).map(_.replace("`", ""))
+  for (row <- rows; cell <- row(1).split("`, `"); (place, said) <- places.zip(row.drop(2))) {
+    val Seq(setting, call) = Seq(row.head, cell).map(_.replace("`", ""))
     test(s"$setting: $call, $place: $said") {
       withSettings(SashConf.WindowAlgorithm.key -> setting) {
         assert(explained(place)(call).getOrElse("-") == said)
