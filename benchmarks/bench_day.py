@@ -100,7 +100,6 @@ OF_MEDIAN = "of its median"
 
 
 def main() -> None:
-    """Measure, and report."""
     options = flags(
         __doc__,
         quick={"day": 2_000_000, "batch": 100_000, "keys": 1_000, "counted": 50, "rows": 200_000},

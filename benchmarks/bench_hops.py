@@ -54,7 +54,6 @@ HEADS = ["keys", "panes", "Spark", "Sash", "Spark / Sash", "rows of the answer"]
 
 
 def main() -> None:
-    """Measure, and report."""
     options = flags(
         __doc__,
         quick={"rows": 200_000, "runs": 1},

@@ -87,7 +87,6 @@ Over 2,000 labels and 100,000 events of 200 users the answers of all engines wer
 
 
 def main() -> None:
-    """Measure what the flags select, and report."""
     options = flags(
         __doc__,
         quick={"labels": 50_000, "events": 500_000},
@@ -167,7 +166,6 @@ def _ratios(panels: dict[Tables, Answers], engine: str) -> Iterator[Ratio]:
 
 
 def _ratio(answers: Answers, engine: str, query: Any) -> float | None:
-    """Sash's time over another's."""
     ours, theirs = answers.get((SASH, query)), answers.get((engine, query))
     if ours and theirs and ours["seconds"] and theirs["seconds"]:
         return float(ours["seconds"] / theirs["seconds"])
@@ -278,7 +276,6 @@ def _seconds(measured: Measured, engine: str, labels: int, query: FewQuery) -> f
 
 
 def _duckdb(measured: Measured, labels: int, query: FewQuery) -> tuple[float, str] | None:
-    """DuckDB's best time, and the way."""
     found = [
         (took, of.FEW_ENGINES[engine].title)
         for engine in of.FEW_DUCKDBS

@@ -66,7 +66,6 @@ def queries() -> dict[str, str]:
 
 
 def few_labels() -> str:
-    """Labels and events at any times of a year."""
     row = f"id, id % {USERS} AS user, pmod(hash(id), {365 * DAY}) AS ts"
     return f"""
         SELECT count(total), sum(total) FROM (SELECT {row} FROM range({LABELS})) l, LATERAL (
@@ -116,7 +115,6 @@ def _run(query: str) -> None:
 
 
 def main() -> None:
-    """Measure, and write the report."""
     options = flags(
         __doc__,
         quick={"rows": 500_000},
@@ -207,7 +205,6 @@ def _metrics(spark: Any) -> list[tuple[str, str, str]]:
 
 
 def _each(sequence: Any) -> Iterator[Any]:
-    """The elements of a Scala Seq."""
     return (sequence.apply(index) for index in range(sequence.size()))
 
 

@@ -60,13 +60,11 @@ class Pair:
 
 
 def over(call: str, window: int) -> str:
-    """A call over the last ``window`` rows."""
     frame = f"ROWS BETWEEN {window - 1} PRECEDING AND CURRENT ROW"
     return f"{call} OVER (PARTITION BY k ORDER BY ts {frame})"
 
 
 def pairs() -> list[Pair]:
-    """Everything that is measured."""
     found = []
     for call in ["approx_count_distinct(n)", "collect_list(x)", "core_range(x)", "mode(n)"]:
         sql = over(call, 1_000)
@@ -159,7 +157,6 @@ class Sides:
         return lambda: engines.to_noop(self._frame(columns, enabled=True))
 
     def other(self, beside: str, columns: str) -> Callable[[], Any]:
-        """The other side of a pair."""
         if beside == DUCKDB:
             return lambda: self.duck.execute(f"SELECT {columns} FROM input").to_arrow_table()
         if beside == SPARK:
@@ -172,7 +169,6 @@ class Sides:
 
 
 def measure(options: argparse.Namespace, store: Store, pairs: list[Pair], sides: Sides) -> None:
-    """Runs both sides of each pair in turns."""
     chosen = [p for p in pairs if p not in store.results and is_chosen(options, str(p))]
     progress = Progress(len(chosen))
     for pair in chosen:
@@ -187,7 +183,6 @@ def measure(options: argparse.Namespace, store: Store, pairs: list[Pair], sides:
 
 
 def table(measured: Mapping[Pair, Mapping[str, float]]) -> str:
-    """A table for each that is compared with."""
     parts = []
     heads = ["", "W", "Sash", "the other", "ratio", "must be at most"]
     for beside in dict.fromkeys(pair.beside for pair in measured):
@@ -209,7 +204,6 @@ def table(measured: Mapping[Pair, Mapping[str, float]]) -> str:
 
 
 def _draw(measured: Mapping[Pair, Mapping[str, float]], path: Path) -> None:
-    """Sash and DuckDB against the window's length."""
     shown = {pair: of for pair, of in measured.items() if pair.beside == DUCKDB}
     titles = list(dict.fromkeys(pair.title for pair in shown))
     if not titles:
@@ -232,7 +226,6 @@ def _draw(measured: Mapping[Pair, Mapping[str, float]], path: Path) -> None:
 
 
 def main() -> None:
-    """Measure the pairs and write the report."""
     options = flags(__doc__)
     store = Store(options, "monoids", under="pairs", flat=Pair)
     if not options.report:

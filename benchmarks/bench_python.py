@@ -57,7 +57,6 @@ class Figure:
 
     @property
     def holds(self) -> bool:
-        """Whether the bar is met."""
         return self.ratio <= self.asked
 
 
@@ -113,11 +112,9 @@ class Bench:
         return min(by_turns(ways, RUNS, LONG)["it"])
 
     def note(self, *figure: Any) -> None:
-        """Keep a figure."""
         self.figures.append(Figure(*figure))
 
     def sliding(self, of: Callable[..., Column], column: str, keys: int, window: int) -> float:
-        """Seconds of an aggregator over the last rows."""
         data = self.table(keys)
 
         def frame() -> DataFrame:
@@ -129,7 +126,6 @@ class Bench:
 
 
 def last(rows: int) -> Any:
-    """The last rows of a key."""
     return Window.partitionBy("k").orderBy("ts").rowsBetween(1 - rows, 0)
 
 
@@ -288,7 +284,6 @@ def _best(run: Callable[[], object]) -> float:
 
 
 def groups(bench: Bench) -> None:
-    """The same class in GROUP BY."""
     data = bench.table(KEYS)
     ours = sash.udaf(TopThree(), "array<string>")
 
@@ -309,7 +304,6 @@ def groups(bench: Bench) -> None:
 
 
 def memory(bench: Bench) -> None:
-    """The memory of the worker of one long key."""
     data = bench.spark.range(0, bench.long_key, 1, 1).selectExpr(
         "shiftright(id, 62) AS k", "id AS ts", "CAST(id % 1000 AS DOUBLE) AS x"
     )
@@ -344,7 +338,6 @@ HEADS = ["", "W", "Sash", "beside it", "", "ratio", "must be at most", ""]
 
 
 def _table(figures: list[Figure]) -> Iterator[str]:
-    """A table for each section."""
     for section in dict.fromkeys(f.section for f in figures):
         rows = [
             [
@@ -368,7 +361,6 @@ def _short(number: float) -> str:
 
 
 def _draw(figures: list[Figure], path: Path) -> None:
-    """Seconds against the window's length."""
     shown = [f for f in figures if f.title == f"{FEW_KEYS} keys"]
     with chart(path, (7, 4.4)) as (figure, (axis,)):
         figure.suptitle("Seconds for a million rows, by window length", weight="bold")
@@ -397,7 +389,6 @@ def _measured(options: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure the parts and write the report."""
     options = flags(__doc__)
     about = once(options, "python", lambda: _measured(options))
     figures = [Figure(**{n: v for n, v in f.items() if n != "ratio"}) for f in about["figures"]]

@@ -57,7 +57,6 @@ class Query:
 
 
 def queries() -> list[Query]:
-    """All of them, in the order of the page."""
     found = [
         Query("no state", 0, lambda rows: rows.select("sent", "x")),
         Query("Spark: sum(x) GROUP BY k", 0, _aggregate),
@@ -149,7 +148,6 @@ def _send(producer: KafkaProducer, topic: str, number: int) -> None:
 
 
 def _wait_for_answer(query: Any, topic: str) -> None:
-    """Wait until all tasks of the query run."""
     consumer = KafkaConsumer(topic, bootstrap_servers=BROKER, auto_offset_reset="earliest")
     until = time.monotonic() + PATIENCE
     while not consumer.poll(500):
@@ -208,7 +206,6 @@ def _with_checkpoint(writer: Any, scratch: str) -> Any:
 
 
 def main() -> None:
-    """Measure each query in turns, and write the page."""
     options = flags(
         __doc__,
         quick={"seconds": 5, "runs": 1},

@@ -134,7 +134,6 @@ Figures = dict[str, float]
 
 
 def main() -> None:
-    """Measure, and write the page."""
     options = flags(
         __doc__,
         quick={"rows": 400_000, "users": 2_000},
@@ -257,7 +256,6 @@ class _Bench:
         return {"seconds": seconds}
 
     def drop(self) -> None:
-        """Make room."""
         for table in ("events", "features"):
             self._drop(table)
 
@@ -339,7 +337,6 @@ def _day(number: int) -> date:
 
 
 def _report(store: Store, out: Path) -> None:
-    """Write the page and the chart."""
     about, order = store.about, [cell.title for cell in CELLS]
     named = {cell.title: result for cell, result in store.results.items()}
     results = {title: named[title] for title in order if title in named}

@@ -196,7 +196,6 @@ class Samples:
         self.samples: list[Sample] = []
 
     def take(self, queries: dict[str, StreamingQuery]) -> Sample:
-        """Note the minute that is over."""
         counts = self._counts()
         batches, tasks, processor = (
             max(now - then, 1e-9) for now, then in zip(counts, self._before, strict=True)
@@ -264,7 +263,6 @@ def _files(folder: Path) -> list[int]:
 
 
 def _descriptors(pid: int) -> list[str]:
-    """The targets of the open files of a process."""
     found = []
     for link in Path(f"/proc/{pid}/fd").iterdir():
         try:
@@ -275,7 +273,6 @@ def _descriptors(pid: int) -> list[str]:
 
 
 def _write(about: dict[str, Any], out: Path) -> None:
-    """Write the figures, the chart and the page."""
     series = {name: [s[name] for s in about["samples"]] for name in SERIES}
     _chart(series, out / "soak.svg")
     counts = ("answers", "late", "wrong", "missing")

@@ -60,12 +60,10 @@ class Table(NamedTuple):
 
     @property
     def queries(self) -> dict[str, str]:
-        """The windows over this table, by name."""
         costly = self.rest or self.join
         return {n: call for n, call in QUERIES.items() if n in FEW or not costly}
 
     def asked(self, call: str) -> str:
-        """A query of the page over this table."""
         return call.replace("(ORDER BY", "(PARTITION BY k ORDER BY") if self.key else call
 
 
@@ -191,7 +189,6 @@ def _work(data: Any, is_last: bool) -> str:
 
 
 def main() -> None:
-    """Measure, and write the page."""
     options = flags(
         __doc__,
         quick={"rows": 200_000, "runs": 1},
@@ -354,7 +351,6 @@ WORK = [SAMPLE, EXCHANGE, PASS, ANSWERS]
 
 
 def _stages(spark: SparkSession, call: str, way: str) -> tuple[list[Stage], float]:
-    """The stages of a query, and its seconds."""
     query = _query(spark, TABLES[0], call, way)
     engines.to_noop(query)  # warms up
     begin = time.perf_counter()

@@ -199,17 +199,14 @@ class Figures:
         return self.of.get(cell, {}).get(name)
 
     def operations(self, cell: Cell) -> int:
-        """Gets and puts."""
         return (self.get(cell, "gets") or 0) + (self.get(cell, "puts") or 0)
 
     def ratio(self, ours: Cell, theirs: Cell) -> float | None:
-        """One cell's time over another's."""
         a, b = self.get(ours), self.get(theirs)
         return a / b if a and b else None
 
 
 def main() -> None:
-    """Measure what the flags select, and report."""
     options = flags(
         __doc__,
         memory=("8g", "heap of Spark's JVM"),
@@ -245,7 +242,6 @@ class _Run:
         self._progress = Progress(len(todo))
 
     def all(self) -> None:
-        """Measure what is left, of each engine after its answers."""
         if self._by_spark or self._by_flink:
             self._measure_flink(self._measure_spark())
 
@@ -333,7 +329,6 @@ def _answers(found: pa.Table) -> Answers:
 
 
 def _write(store: Store, selection: Selection, out: Path) -> None:
-    """Write the report and its chart."""
     about, figures = store.about, Figures(store)
     compared = about.get("compared")
     headline = summary.table("Sash's time over the time of", _comparisons(figures))

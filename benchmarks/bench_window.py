@@ -78,7 +78,6 @@ class Panel(NamedTuple):
         return ns_per_row(self.results.get((engine, window)))
 
     def ratio(self, engine: str, window: int) -> float | None:
-        """Sash's time over another's."""
         ours, theirs = self.ns(cells.SASH, window), self.ns(engine, window)
         return None if ours is None or theirs is None else ours / theirs
 
@@ -91,7 +90,6 @@ class Panel(NamedTuple):
         return max(0.0, ours - shuffle) / (theirs - shuffle)
 
     def where(self, rows: int) -> str:
-        """Frame, keys and cores in words."""
         keys = counted(self.keys, "key")
         if rows // self.keys == cells.TINY_ROWS:
             keys += f" of {cells.TINY_ROWS} rows"
@@ -107,7 +105,6 @@ class Panel(NamedTuple):
 
 
 def write_windows(store: Store, out: Path) -> None:
-    """Write the report of windows, and its charts."""
     aggregates = list(cells.AGGREGATES)
     found: dict[tuple[int, int, int, int], Found] = {}
     for c, result in store.results.items():
@@ -281,7 +278,6 @@ def _ratio(results: Found, pair: tuple[str, str]) -> float | None:
 
 
 def write_orders(store: Store, out: Path) -> None:
-    """Write the report of orders, and its chart."""
     panels: dict[tuple[int, str], dict[Any, Found]] = {}
     for cell, result in store.results.items():
         panel = panels.setdefault((cell.cores, cell.aggregate), {})
@@ -370,7 +366,6 @@ def _order_chart(panels: dict[int, dict[Any, Found]], path: Path) -> None:
 
 
 def main() -> None:
-    """Measure what the flags select, and report."""
     options = flags(
         __doc__,
         quick={"rows": 200_000},

@@ -51,7 +51,6 @@ def session(
 
 
 def versions(spark: Any) -> dict[str, str]:
-    """Spark's version and Java's."""
     java = spark.sparkContext._jvm.java.lang.System.getProperty("java.version")
     return {"Spark": spark.version, "Java": java}
 
@@ -62,7 +61,6 @@ def to_noop(frame: Any) -> None:
 
 
 def plan_of(frame: Any) -> str:
-    """The physical plan."""
     return str(frame._jdf.queryExecution().executedPlan().toString())
 
 
@@ -193,7 +191,6 @@ class Polars:
 
 
 def main() -> None:
-    """Serve until the input ends."""
     spec, cores, memory = sys.argv[1:]
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries and the JVM print must not mix with the replies

@@ -11,11 +11,6 @@ from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
 import machine
 from results import opened, save
 
@@ -89,7 +84,6 @@ class Store:
         self.save()
 
     def save(self) -> None:
-        """Write what there is."""
         named = ((_saved(cell), r) for cell, r in self.results.items())
         results = [{**(c if self._is_flat else {"cell": c}), **r} for c, r in named]
         save(self._path, {**self.about, self._under: results})
@@ -130,7 +124,6 @@ def by_turns(
 
 
 def is_chosen(options: argparse.Namespace, name: str) -> bool:
-    """Whether ``--cells`` selects a name."""
     return re.search(options.cells, name) is not None
 
 
@@ -150,7 +143,6 @@ def table(heads: Iterable[str], rows: Iterable[Iterable[str]], left: str = "") -
 
 
 def or_empty(value: Any, shape: str = "{}") -> str:
-    """A cell of a table."""
     return "" if value is None else shape.format(value)
 
 
@@ -176,6 +168,11 @@ def chart(
     path: Path, size: tuple[float, float], shape: tuple[int, int] = (1, 1), font=11.0, **more: Any
 ) -> Iterator[Any]:
     """A figure and its axes, which are written in the end; axes that are not used are hidden."""
+    import matplotlib  # which not every environment of a benchmark has
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
     style = {"font.size": font, "svg.hashsalt": "sash", "svg.fonttype": "none"}
     with plt.rc_context(style):
         figure, axes = plt.subplots(

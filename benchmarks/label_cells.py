@@ -143,7 +143,6 @@ class LabelQuery:
         return [f"f{s}_{i}" for s in range(len(self.spans)) for i in range(self.features)]
 
     def sql(self, engine: str) -> str:
-        """The query in the engine's words."""
         if engine in GROWING:
             return self._join()
         if engine == DUCKDB_UNION:
@@ -448,7 +447,6 @@ def label_turns(labels: int, events: int, users: list[int], cores: int, quick: b
 def asof_turns(
     labels: int, events: int, users: list[int], cores: int, quick: bool
 ) -> Iterator[Turn]:
-    """As-of joins, of wide tables, too."""
     wide = [(60_000, 6_000)] if quick else [(600_000, 60_000), (1_500_000, 1_500_000)]
     large = [WideTables(labels, events, users[0], 40) for labels, events in wide]
     for tables in [MIDDLE, Tables(labels, events, users[0]), *large]:
@@ -459,7 +457,6 @@ def asof_turns(
 
 
 def few_queries() -> list[FewQuery]:
-    """All queries, in the order of the page."""
     spans = [FewQuery(AGGREGATES, "TIMESTAMP", n, days) for n in (1, 5, 20) for days in (7, 90)]
     others = [FewQuery(AGGREGATES, time, 5, 7) for time in TIMES if time != "TIMESTAMP"]
     return [*spans, *others, FewQuery(LAST), FewQuery(FIVE)]

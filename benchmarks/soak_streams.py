@@ -55,7 +55,6 @@ class Rows:
         self._thread.start()
 
     def end(self) -> None:
-        """No more files."""
         self._over.set()
         self._thread.join()
 
@@ -154,7 +153,6 @@ def over(rows: DataFrame, *keys: str) -> DataFrame:
 
 
 def hop() -> Column:
-    """The windows of a row."""
     return F.window("ts", "1 hour", "5 minutes")
 
 
@@ -186,7 +184,6 @@ def run(name: str, spark: SparkSession, folder: Path) -> StreamingQuery:
 
 
 def read(spark: SparkSession, folder: Path, name: str) -> DataFrame:
-    """A folder of files as a stream."""
     schema, time = (LABELS, "at") if name == "labels" else (ROWS, "ts")
     rows = spark.readStream.schema(schema).parquet(str(folder / name))
     return rows.withWatermark(time, DELAY)
@@ -276,7 +273,6 @@ def _compared(given: DataFrame, expected: DataFrame) -> dict[str, int]:
 
 
 def _late(spark: SparkSession, folder: Path, name: str) -> DataFrame:
-    """The late rows of a stream."""
     return spark.read.parquet(str(folder / "late" / name)).select("row.*")
 
 

@@ -74,7 +74,6 @@ class Sample(NamedTuple):
 
     @property
     def events(self) -> int:
-        """Of all tasks."""
         return sum(self.done)
 
 
@@ -126,12 +125,10 @@ class Flink:
 
     @property
     def version(self) -> str:
-        """Flink's."""
         name: str = self._java.org.apache.flink.runtime.util.EnvironmentInformation.getVersion()
         return name
 
     def answer(self, cell: Cell, source: Path, sink: Path) -> None:
-        """Write all answers to Parquet files."""
         options = f"'connector' = 'filesystem', 'format' = 'parquet', 'path' = '{sink.as_uri()}'"
         self._start(cell, source, options, 500).getJobExecutionResult().get()
 

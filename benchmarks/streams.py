@@ -82,7 +82,6 @@ class Cell:
 
     @property
     def over(self) -> bool:
-        """Whether it is an OVER clause."""
         return self.query in FRAMES
 
     @property
@@ -116,7 +115,6 @@ class Cell:
         return self if self.query in (TUMBLING, HOP) else replace(self, batch=0)
 
     def by(self, engine: str, batch: int) -> "Cell":
-        """The same query by another engine."""
         return replace(self, engine=engine, batch=batch)
 
 

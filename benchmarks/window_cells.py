@@ -87,7 +87,6 @@ class Data:
 
 
 def write(path: Path, data: Data) -> None:
-    """Write rows to a Parquet file."""
     random = np.random.default_rng(SEED)
     row = np.arange(data.rows, dtype=np.int64)
     start = np.datetime64(datetime(2026, 1, 1), "us")
@@ -119,7 +118,6 @@ def write(path: Path, data: Data) -> None:
 
 
 def _arrival(data: Data, random: np.random.Generator) -> np.ndarray:
-    """The rows in the order in which they arrive."""
     if data.arrival == "shuffled":
         return random.permutation(data.rows)
     place = np.arange(data.rows, dtype=np.int64)
@@ -261,7 +259,6 @@ DATA = [
 
 
 def order_turns(quick: bool) -> Iterator[Turn]:
-    """Every data set, below one window."""
     small = [replace(d, rows=200_000, keys=min(d.keys, 100_000)) for d in DATA]
     for cores in (1, 2):
         for data in dict.fromkeys(small) if quick else DATA:
