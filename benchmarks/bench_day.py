@@ -33,7 +33,7 @@ import engines
 import machine
 import sash
 import streams
-from harness import Store, chart, flags, is_chosen, once, page, section, table
+from harness import Store, chart, flags, once, page, section, table
 from progress import Progress
 from streams import COLOURS, SASH, SPARK, TUMBLING, Cell
 
@@ -348,18 +348,15 @@ WARM, ONE, TEN, COLD = "table", "one batch", "ten batches", "no past"
 def _warm_start(options: argparse.Namespace) -> None:
     """A stream that starts from a table, beside the same stream that replays the table's rows."""
     store = Store(options, "warm_start", rows=options.rows, runs=options.runs)
-    todo = [n for n in QUERIES if n not in store.results and is_chosen(options, n)]
     if not options.report:
         settings = {"spark.sql.shuffle.partitions": "4", **streams.ROCKS}
         spark = engines.session(2, "6g", **settings)
-        progress = Progress(len(todo))
         with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
             bench = _WarmStart(spark, Path(scratch), options.rows)
-            for name in todo:
+            for name in store.todo(options, QUERIES):
                 runs = range(options.runs + 1)
                 best = {way: min(bench.run(name, way) for _ in runs) for way in bench.WAYS}
                 store.add({name: best}, Spark=spark.version)
-                progress.advance(1, name)
         spark.stop()
     rows = store.about["rows"]
     lines = []

@@ -20,8 +20,7 @@ from pyspark.sql import functions as F
 
 import engines
 import machine
-from harness import Store, by_turns, counted, flags, is_chosen, page, section, table
-from progress import Progress
+from harness import Store, by_turns, counted, flags, page, section, table
 
 REPORT = """\
 # {title}
@@ -93,16 +92,14 @@ def main() -> None:
 
 
 def _run(store: Store, options: argparse.Namespace) -> None:
-    todo = [c for c in CELLS if c not in store.results and is_chosen(options, str(c))]
     spark = engines.session(2, options.memory)
-    progress = Progress(len(todo))
-    for keys in dict.fromkeys(c.keys for c in todo):
-        rows = _rows(spark, options.rows, keys, options.slides).cache()
-        rows.count()
-        for cell in (c for c in todo if c.keys == keys):
-            store.add({cell: _measured(spark, rows, cell, options)}, Spark=spark.version)
-            progress.advance(1, str(cell))
-        rows.unpersist(blocking=True)
+    keys, rows = 0, spark.range(0)
+    for cell in store.todo(options, CELLS):
+        if cell.keys != keys:
+            rows.unpersist(blocking=True)
+            keys, rows = cell.keys, _rows(spark, options.rows, cell.keys, options.slides).cache()
+            rows.count()
+        store.add({cell: _measured(spark, rows, cell, options)}, Spark=spark.version)
     spark.stop()
 
 

@@ -19,8 +19,7 @@ from pyspark.sql import DataFrame
 import engines
 import harness
 import machine
-from harness import BLUE, GREEN, Store, by_turns, chart, flags, is_chosen
-from progress import Progress
+from harness import BLUE, GREEN, Store, by_turns, chart, flags
 
 PAPERS = Path(__file__).parent.parent / "target/papers/scala-2.13"
 """Where sbt puts the papers' library, which has the operations of ``CoreAggregator``."""
@@ -169,9 +168,7 @@ class Sides:
 
 
 def measure(options: argparse.Namespace, store: Store, pairs: list[Pair], sides: Sides) -> None:
-    chosen = [p for p in pairs if p not in store.results and is_chosen(options, str(p))]
-    progress = Progress(len(chosen))
-    for pair in chosen:
+    for pair in store.todo(options, pairs):
         rows = pair.rows // 20 if options.quick else pair.rows
         sides.load(rows)
         ways = {"ours": sides.sash(pair.ours), "theirs": sides.other(pair.beside, pair.theirs)}
@@ -179,7 +176,6 @@ def measure(options: argparse.Namespace, store: Store, pairs: list[Pair], sides:
         found = {f"{name}_ns": min(times) / rows * 1e9 for name, times in took.items()}
         versions = {"Spark": sides.spark.version, "DuckDB": duckdb.__version__}
         store.add({pair: found}, **versions)
-        progress.advance(1, f"{pair}: {found['ours_ns'] / found['theirs_ns']:.2f}")
 
 
 def table(measured: Mapping[Pair, Mapping[str, float]]) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import machine
+from progress import Progress
 from results import opened, save
 
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
@@ -76,6 +77,14 @@ class Store:
             r["cell"] = {field.name: r.pop(field.name) for field in fields(flat)}
         load = (lambda cell: flat(**cell)) if flat else load
         self.results: dict[Any, Any] = {load(r.pop("cell")): r for r in saved}
+
+    def todo(self, options: argparse.Namespace, cells: Iterable[Any]) -> Iterator[Any]:
+        """The cells that are selected and have no results yet, with a bar of progress."""
+        left = [c for c in cells if c not in self.results and is_chosen(options, str(c))]
+        progress = Progress(len(left))
+        for cell in left:
+            yield cell
+            progress.advance(1, str(cell))
 
     def add(self, found: Mapping[Any, Any], **versions: str) -> None:
         """Keep results, on disk too: a run that is stopped goes on from here."""
