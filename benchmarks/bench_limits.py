@@ -23,7 +23,7 @@ import bench_monoids
 import engines
 import machine
 from bench_monoids import OTHERWISE, Pair
-from harness import Store, flags, once, page, section, table
+from harness import Store, by_turns, flags, once, page, section, table
 from progress import Progress
 
 HEAP = "1g"
@@ -148,7 +148,8 @@ def _limits(options: argparse.Namespace) -> None:
         sides = bench_monoids.Sides()
         # the heap grows, and what all pairs share is compiled
         sides.load(own_widths()[0].rows // (20 if options.quick else 1))
-        sides.sash(own_widths()[0].ours)()
+        first = own_widths()[0]
+        by_turns({"ours": sides.sash(first.ours), "theirs": sides.sash(first.theirs)}, 3)
         bench_monoids.measure(options, store, own_widths(), sides)
     rows = [
         [name, "" if of["seconds"] is None else f"{of['seconds']:.1f}", of["ended"]]

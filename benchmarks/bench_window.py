@@ -2,7 +2,7 @@
 
     python benchmarks/bench_window.py            # everything: more than an hour
     python benchmarks/bench_window.py --quick    # a look, in minutes
-    python benchmarks/bench_window.py --order    # rows by hashing, by Spark's sort, in DuckDB
+    python benchmarks/bench_window.py --order    # the order: hashing, Spark's sort, DuckDB
 
 Writes window.json, window.md and a chart per data set to docs/benchmarks, or with ``--order``
 order.json, order.md and a chart, of windows of 1,000 rows over many data sets.
@@ -369,14 +369,17 @@ def main() -> None:
     options = flags(
         __doc__,
         quick={"rows": 200_000},
+        runs=0,
         order=(False, "the order below a window"),
         rows=(cells.ROWS, "rows of the data sets"),
         cores=([1, 2], "of each engine"),
         keys=([10, 1, 0], "0: partitions of 20 rows"),
         budget=(0.0, "seconds; no run foretold to exceed it starts; 15, or 60 with --order"),
         warm_up=(30.0, "with --order: a process's seconds of queries before it is measured"),
-        memory=("4g", "heap of each JVM; there is one for each mode of Spark"),
+        memory=("", "heap of each JVM, one for each mode of Spark; 3g, or 4g with --order"),
     )
+    options.runs = options.runs or (5 if options.order else 3)
+    options.memory = options.memory or ("4g" if options.order else "3g")
     options.budget = options.budget or (60 if options.order else 15)
     if options.order:
         store = Store(
