@@ -184,9 +184,8 @@ def _union(columns: str, time: str, names: list[str], calls: str, windows: dict[
         "PRECEDING AND INTERVAL '1 microsecond' PRECEDING)"
         for name, span in windows.items()
     )
-    first = columns if "user_id, ts" in columns and "*" in calls else "id"
     return (
-        f"SELECT {first}, {', '.join(names)} FROM (SELECT {calls} "
+        f"SELECT {columns}, {', '.join(names)} FROM (SELECT {calls} "
         f"FROM (SELECT id, user_id, {time}, {nothing} FROM labels UNION ALL "
         f"SELECT NULL, user_id, {time}, {values} FROM events) "
         f"WINDOW {frames}) WHERE id IS NOT NULL"
