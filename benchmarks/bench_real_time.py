@@ -77,8 +77,11 @@ def _aggregate(rows: DataFrame) -> DataFrame:
 
 
 def _over(n: int) -> Callable[[DataFrame], DataFrame]:
-    window = Window.partitionBy("k").orderBy("t").rowsBetween(1 - n, 0)
-    return lambda rows: rows.select("sent", F.sum("x").over(window).alias("s"))
+    def made(rows: DataFrame) -> DataFrame:
+        window = Window.partitionBy("k").orderBy("t").rowsBetween(1 - n, 0)
+        return rows.select("sent", F.sum("x").over(window).alias("s"))
+
+    return made
 
 
 def _by_hand(name: str, n: int) -> Callable[[DataFrame], DataFrame]:
