@@ -289,7 +289,7 @@ bench-window: $(INSTALLED) ## Sash, Spark, DuckDB and Polars side by side
 .PHONY: bench-order
 bench-order: $(INSTALLED) ## the order below a window: hashing, Spark's sort, DuckDB
 	$(call step,benchmark of the order)
-	$(BIN)/python benchmarks/bench_order.py
+	$(BIN)/python benchmarks/bench_window.py --order
 
 .PHONY: bench-monoids
 bench-monoids: $(INSTALLED) ## DISTINCT, medians, lists, lambdas, window kinds, shared ranges
@@ -306,6 +306,7 @@ bench-python: $(INSTALLED) ## aggregators in Python beside Spark's pandas UDF, C
 bench-limits: $(INSTALLED) ## windows of own widths beside fixed ones, and windows that outgrow a heap of 1 GiB
 	$(call step,benchmark of limits)
 	$(BIN)/python benchmarks/bench_limits.py
+	$(BIN)/python benchmarks/bench_limits.py --memory
 
 .PHONY: bench-labels
 bench-labels: $(INSTALLED) ## windows at another table's times: Sash, DuckDB and Spark
@@ -321,7 +322,7 @@ bench-few-labels: $(INSTALLED) ## few labels beside 20 million events: Sash, Duc
 bench-asof: .venvs/4.3.0/.installed ## as-of joins: Sash, DuckDB and Spark's ASOF JOIN, which it has since 4.3
 	$(call step,benchmark of as-of joins)
 	$(call pip-for-pyspark,.venvs/4.3.0,4.3.0) -e './python[bench]'
-	.venvs/4.3.0/bin/python benchmarks/bench_asof.py
+	.venvs/4.3.0/bin/python benchmarks/bench_labels.py --asof
 
 .PHONY: bench-stream
 bench-stream: $(INSTALLED) $(FLINK) ## OVER on streams beside Spark's tumbling windows and Flink
@@ -336,7 +337,7 @@ bench-day: $(INSTALLED) ## a stream with a day of state: 100 million rows in win
 .PHONY: bench-batches
 bench-batches: $(INSTALLED) ## a thousand micro-batches of OVER, one by one: is one of them slow?
 	$(call step,benchmark of micro-batches)
-	$(BIN)/python benchmarks/bench_batches.py
+	$(BIN)/python benchmarks/bench_day.py --batches
 
 .PHONY: bench-split
 bench-split: $(INSTALLED) ## windows without PARTITION BY: divided, in one task, and ORDER BY
@@ -346,7 +347,7 @@ bench-split: $(INSTALLED) ## windows without PARTITION BY: divided, in one task,
 .PHONY: bench-warm-start
 bench-warm-start: $(INSTALLED) ## a stream that starts from a table, beside a replay
 	$(call step,benchmark of the start from a table)
-	$(BIN)/python benchmarks/bench_warm_start.py
+	$(BIN)/python benchmarks/bench_day.py --warm-start
 
 .PHONY: bench-refresh
 bench-refresh: $(INSTALLED) ## 100 million events in Delta: refreshed windows, whole runs, dbt's way, DuckDB

@@ -1,14 +1,14 @@
 """Sash at the limits: windows of own widths beside fixed ones, and windows that outgrow a heap.
 
     python benchmarks/bench_limits.py            # about five minutes
+    python benchmarks/bench_limits.py --memory   # a partition of 50 million rows
 
 First `range_window`, whose width each row says itself, beside a fixed RANGE frame of the same
 mean width, by turns in one process (bench_monoids.py says how). Then queries over millions of
 rows in a process of its own each, whose heap is 1 GiB: the seconds that they take, or the
-condition of the error with which they stop. Writes docs/benchmarks/limits.md and .json.
+condition of the error with which they stop. Writes docs/benchmarks/limits.md and .json; with
+``--memory``, memory.json, and a section with the peak memory of a window and of the sort below.
 """
-
-from __future__ import annotations
 
 import argparse
 import json
@@ -16,13 +16,14 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import asdict
-from pathlib import Path
+from collections.abc import Iterator
+from typing import Any
 
 import bench_monoids
+import engines
 import machine
-import sections
-from bench_monoids import OTHERWISE, Pair, Sides, measure
+from bench_monoids import OTHERWISE, Pair
+from harness import Store, by_turns, flags, once, page, section, table
 from progress import Progress
 
 HEAP = "1g"
@@ -65,7 +66,6 @@ def queries() -> dict[str, str]:
 
 
 def few_labels() -> str:
-    """Labels and events at any times of a year."""
     row = f"id, id % {USERS} AS user, pmod(hash(id), {365 * DAY}) AS ts"
     return f"""
         SELECT count(total), sum(total) FROM (SELECT {row} FROM range({LABELS})) l, LATERAL (
@@ -73,30 +73,24 @@ def few_labels() -> str:
           WHERE e.user = l.user AND e.ts < l.ts AND e.ts >= l.ts - {7 * DAY})"""
 
 
-def run(query: str) -> None:
-    """In a process of its own: print the seconds of a query, or how it ended."""
-    from pyspark.sql import SparkSession
+METRICS = ("peak memory", "spill size", "peak window rows", "tasks left to Spark's sort")
+REPORT = """\
+# Memory
 
-    import sash
+One partition of {rows:,} rows, `sum(x)` over the last {window:,}, one core, a heap of
+{heap_mb:,} MB. The rows are made by `spark.range` as they are read, shuffled and sorted.
 
-    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.driver.memory", HEAP).config(
-        "spark.sql.shuffle.partitions", 1
-    )
-    spark = sash.configure(builder).getOrCreate()
-    spark.sparkContext.setLogLevel("OFF")
-    start = time.perf_counter()
-    try:
-        spark.sql(query).collect()
-        ended = "answered"
-    except Exception as error:
-        condition = re.search(r"\[([A-Z_.]+)\] Unable", str(error))
-        ended = condition.group(1) if condition else type(error).__name__
-    print(json.dumps({"seconds": time.perf_counter() - start, "ended": ended}))
+It took {seconds:,.0f} s, {ns_per_row:,.0f} ns a row. The largest amounts of a task, as Spark's
+SQL metrics show them:
+
+{table}
+
+{circumstances}
+"""
 
 
-def in_process(query: str) -> dict[str, object]:
-    """What ``run`` printed; no seconds if it took too long."""
+def in_process(query: str) -> dict[str, Any]:
+    """The seconds of a query in a process of its own, and how it ended."""
     command = [sys.executable, __file__, "--query", query]
     try:
         done = subprocess.run(
@@ -104,61 +98,115 @@ def in_process(query: str) -> dict[str, object]:
         )
     except subprocess.TimeoutExpired:
         return {"seconds": None, "ended": f"stopped after {MOST_SECONDS} s"}
-    found: dict[str, object] = json.loads(done.stdout.strip().splitlines()[-1])
+    found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return found
 
 
-def report(about: dict[str, object], pairs: str, limits: dict[str, dict[str, object]]) -> str:
-    """The page."""
-    lines = [
-        "# Costs at the limits",
-        "",
-        machine.sentence(about),
-        "",
-        pairs,
-        f"## A heap of {HEAP}",
-        "",
-        "Each query in a process of its own, one core, its start not counted.",
-        "",
-        "| query | seconds | ended |",
-        "|---|--:|---|",
-    ]
-    for name, found in limits.items():
-        seconds = found["seconds"]
-        shown = "" if seconds is None else f"{seconds:.1f}"
-        lines.append(f"| {name} | {shown} | {found['ended']} |")
-    return "\n".join(lines) + "\n"
+def _run(query: str) -> None:
+    more = {"spark.sql.shuffle.partitions": "1", "spark.log.level": "OFF"}
+    spark = engines.session(1, HEAP, **more)
+    start, ended = time.perf_counter(), "answered"
+    try:
+        spark.sql(query).collect()
+    except Exception as error:
+        condition = re.search(r"\[([A-Z_.]+)\] Unable", str(error))
+        ended = condition.group(1) if condition else type(error).__name__
+    print(json.dumps({"seconds": time.perf_counter() - start, "ended": ended}))
 
 
 def main() -> None:
-    """Measure, and write the report."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--query", help=argparse.SUPPRESS)
-    parser.add_argument("--out", type=Path, default=bench_monoids.OUT)
-    options = parser.parse_args()
-    if options.query:
-        run(options.query)
-        return
-    progress = Progress(len(own_widths()) + len(queries()))
-    limits = {}
-    for name, query in queries().items():
-        limits[name] = in_process(query)
-        progress.advance(1, f"{name}: {limits[name]['ended']}")
-    sides, measured = Sides(), []
-    measure(sides, own_widths()[0])  # the heap grows, and what all pairs share is compiled
-    for pair in own_widths():
-        measured.append(measure(sides, pair))
-        progress.advance(1, f"{pair.title}: {measured[-1].ratio:.2f}")
-    about = machine.about()
-    about["versions"].update({"Spark": sides.spark.version})
-    found = [{**asdict(m.pair), "ours_ns": m.ours, "theirs_ns": m.theirs} for m in measured]
-    options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "limits.json").write_text(
-        json.dumps({**about, "pairs": found, "limits": limits}, indent=1) + "\n"
+    options = flags(
+        __doc__,
+        quick={"rows": 500_000},
+        query=("", argparse.SUPPRESS),
+        memory=(False, "the memory of one large partition"),
+        rows=(50_000_000, "with --memory: of the partition"),
     )
-    page = report(about, bench_monoids.table(measured), limits)
-    sections.write(options.out / "limits.md", page)
-    print(page)
+    if options.query:
+        _run(options.query)
+    elif options.memory:
+        about = once(options, "memory", lambda: _memory(options.rows))
+        lines = "\n".join(
+            table(["operator", "metric", "value"], about["metrics"], "metric,value")
+        )
+        text = REPORT.format(**about, table=lines, circumstances=machine.sentence(about))
+        section(options.out / "limits.md", "bench_memory", text)
+    else:
+        _limits(options)
+
+
+def _limits(options: argparse.Namespace) -> None:
+    store = Store(options, "limits", under="pairs", flat=Pair)
+    if not options.report:
+        limits = store.about.setdefault("limits", {})
+        chosen = {} if options.quick else {n: q for n, q in queries().items() if n not in limits}
+        progress = Progress(len(chosen))
+        for name, query in chosen.items():
+            limits[name] = in_process(query)
+            store.save()
+            progress.advance(1, f"{name}: {limits[name]['ended']}")
+        sides = bench_monoids.Sides()
+        # the heap grows, and what all pairs share is compiled
+        sides.load(own_widths()[0].rows // (20 if options.quick else 1))
+        first = own_widths()[0]
+        by_turns({"ours": sides.sash(first.ours), "theirs": sides.sash(first.theirs)}, 3)
+        bench_monoids.measure(options, store, own_widths(), sides)
+    rows = [
+        [name, "" if of["seconds"] is None else f"{of['seconds']:.1f}", of["ended"]]
+        for name, of in store.about["limits"].items()
+    ]
+    text = (
+        f"# Costs at the limits\n\n{machine.sentence(store.about)}\n\n"
+        f"{bench_monoids.table(store.results)}\n## A heap of {HEAP}\n\n"
+        "Each query in a process of its own, one core, its start not counted.\n\n"
+    )
+    lines = "\n".join(table(["query", "seconds", "ended"], rows, "ended"))
+    page(options.out / "limits.md", f"{text}{lines}\n")
+
+
+def _memory(rows: int) -> dict[str, Any]:
+    """Run the query once. The rows are made as they are read, shuffled and sorted."""
+    spark = engines.session(1, HEAP)
+    heap = spark.sparkContext._jvm.java.lang.Runtime.getRuntime().maxMemory()
+    frame = spark.range(rows).selectExpr(
+        "shiftright(id, 62) AS k", "timestamp_seconds(id) AS ts", "rand(1) AS x"
+    )
+    frame.createOrReplaceTempView("input")
+    query = spark.sql(f"""
+        SELECT sum(x) OVER (
+          PARTITION BY k ORDER BY ts
+          ROWS BETWEEN {WIDTH} PRECEDING AND CURRENT ROW)
+        FROM input""")
+    start = time.perf_counter()
+    engines.to_noop(query)
+    seconds = time.perf_counter() - start
+    metrics = _metrics(spark)
+    about = machine.about(Spark=spark.version)
+    spark.stop()
+    if not any(node.startswith("SlidingWindow") for node, _, _ in metrics):
+        raise SystemExit("Sash did not run: no node of the plan is a SlidingWindow")
+    found = {"heap_mb": heap // 2**20, "seconds": seconds, "ns_per_row": seconds / rows * 1e9}
+    return {**about, "rows": rows, "window": WIDTH + 1, **found, "metrics": metrics}
+
+
+def _metrics(spark: Any) -> list[tuple[str, str, str]]:
+    """Operator, metric, value: of the sort and the window of the last query that Spark ran."""
+    store: Any = spark._jsparkSession.sharedState().statusStore()
+    executions = store.executionsList()
+    last = executions.apply(executions.size() - 1).executionId()
+    values = store.executionMetrics(last)
+    found = []
+    for node in _each(store.planGraph(last).allNodes()):
+        if node.name().startswith(("SlidingWindow", "Window", "Sort", "Ordering")):
+            for metric in _each(node.metrics()):
+                value = values.get(metric.accumulatorId())
+                if metric.name() in METRICS and value.isDefined():
+                    found.append((node.name(), metric.name(), " ".join(value.get().split())))
+    return found
+
+
+def _each(sequence: Any) -> Iterator[Any]:
+    return (sequence.apply(index) for index in range(sequence.size()))
 
 
 if __name__ == "__main__":

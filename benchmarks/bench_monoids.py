@@ -1,43 +1,32 @@
 """Sash's monoids and windows beside what else computes them: Spark, DuckDB, or Sash otherwise.
 
-    python benchmarks/bench_monoids.py            # about ten minutes
-    python benchmarks/bench_monoids.py --only DuckDB
+    python benchmarks/bench_monoids.py                  # about ten minutes
+    python benchmarks/bench_monoids.py --cells DuckDB
 
 One core, rows in memory in time order. The two sides of a pair take turns in one process, and the
 least time of each counts. Writes docs/benchmarks/monoids.md, .json and .svg.
 """
 
-from __future__ import annotations
-
 import argparse
-import json
-import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import matplotlib
+from pyspark.sql import DataFrame
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-from pyspark.sql import DataFrame, SparkSession
-
+import engines
+import harness
 import machine
-import sash
-from progress import Progress
-from sash.plan import explanation
+from harness import BLUE, GREEN, Store, by_turns, chart, flags
 
 PAPERS = Path(__file__).parent.parent / "target/papers/scala-2.13"
 """Where sbt puts the papers' library, which has the operations of ``CoreAggregator``."""
-OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 KEYS = 2
-RUNS = 3
 LONG = 4.0
 """Seconds from which a side is run once."""
 SPARK, DUCKDB, OTHERWISE = "Spark as shipped", "DuckDB", "Sash otherwise"
-COLOURS = {"Sash": "#0072B2", "DuckDB": "#009E73"}
 
 SPREAD = (
     "monoid_agg(x, x -> struct(x AS lo, x AS hi), (a, b) -> struct(least(a.lo, b.lo) AS lo, "
@@ -65,29 +54,16 @@ class Pair:
     asked: float
     rows: int
 
-
-@dataclass
-class Measured:
-    """Nanoseconds a row of both sides of a pair."""
-
-    pair: Pair
-    ours: float
-    theirs: float
-
-    @property
-    def ratio(self) -> float:
-        """Ours over theirs."""
-        return self.ours / self.theirs
+    def __str__(self) -> str:
+        return f"{self.title}, W = {self.window:,}, beside {self.beside}"
 
 
 def over(call: str, window: int) -> str:
-    """A call over the last ``window`` rows."""
     frame = f"ROWS BETWEEN {window - 1} PRECEDING AND CURRENT ROW"
     return f"{call} OVER (PARTITION BY k ORDER BY ts {frame})"
 
 
 def pairs() -> list[Pair]:
-    """Everything that is measured."""
     found = []
     for call in ["approx_count_distinct(n)", "collect_list(x)", "core_range(x)", "mode(n)"]:
         sql = over(call, 1_000)
@@ -131,13 +107,10 @@ class Sides:
     """
 
     def __init__(self, papers: Path | None = None) -> None:
-        builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-        builder = builder.config("spark.sql.shuffle.partitions", "1")
-        builder = builder.config("spark.driver.memory", "6g")
+        more = {"spark.sql.shuffle.partitions": "1", "spark.sql.session.timeZone": "UTC"}
         if papers is not None:
-            builder = builder.config("spark.jars", str(papers))
-        self.spark = sash.configure(builder).getOrCreate()
-        self.spark.sparkContext.setLogLevel("ERROR")
+            more["spark.jars"] = str(papers)
+        self.spark = engines.session(1, "6g", **more)
         self.duck = duckdb.connect(config={"threads": 1})
         if papers is not None:
             self._register_udaf()
@@ -178,17 +151,15 @@ class Sides:
 
     def sash(self, columns: str) -> Callable[[], None]:
         """With Sash, whose operator has to be in the plan."""
-        frame = self._frame(columns, enabled=True)
-        if "SlidingWindow" not in explanation(frame):
+        if "SlidingWindow" not in engines.plan_of(self._frame(columns, enabled=True)):
             raise SystemExit(f"Sash does not run {columns}")
-        return lambda: _write(self._frame(columns, enabled=True))
+        return lambda: engines.to_noop(self._frame(columns, enabled=True))
 
-    def other(self, beside: str, columns: str) -> Callable[[], None]:
-        """The other side of a pair."""
+    def other(self, beside: str, columns: str) -> Callable[[], Any]:
         if beside == DUCKDB:
             return lambda: self.duck.execute(f"SELECT {columns} FROM input").to_arrow_table()
         if beside == SPARK:
-            return lambda: _write(self._frame(columns, enabled=False))
+            return lambda: engines.to_noop(self._frame(columns, enabled=False))
         return self.sash(columns)
 
     def _frame(self, columns: str, enabled: bool) -> DataFrame:
@@ -196,108 +167,76 @@ class Sides:
         return self.spark.sql(f"SELECT {columns} FROM input")
 
 
-def _write(frame: DataFrame) -> None:
-    frame.write.format("noop").mode("overwrite").save()
+def measure(options: argparse.Namespace, store: Store, pairs: list[Pair], sides: Sides) -> None:
+    for pair in store.todo(options, pairs):
+        rows = pair.rows // 20 if options.quick else pair.rows
+        sides.load(rows)
+        ways = {"ours": sides.sash(pair.ours), "theirs": sides.other(pair.beside, pair.theirs)}
+        took = by_turns(ways, options.runs, LONG)
+        found = {f"{name}_ns": min(times) / rows * 1e9 for name, times in took.items()}
+        versions = {"Spark": sides.spark.version, "DuckDB": duckdb.__version__}
+        store.add({pair: found}, **versions)
 
 
-def measure(sides: Sides, pair: Pair) -> Measured:
-    """Runs both sides in turns."""
-    sides.load(pair.rows)
-    runs = {"ours": sides.sash(pair.ours), "theirs": sides.other(pair.beside, pair.theirs)}
-    times: dict[str, list[float]] = {name: [] for name in runs}
-    for turn in range(RUNS + 1):  # the first one warms up
-        for name, run in runs.items():
-            if turn > 0 and times[name][0] > LONG:
-                continue
-            start = time.perf_counter()
-            run()
-            times[name].append(time.perf_counter() - start)
-    best = {n: min(t[1:] or t) / pair.rows * 1e9 for n, t in times.items()}
-    return Measured(pair, best["ours"], best["theirs"])
-
-
-def table(measured: list[Measured]) -> str:
-    """A table for each that is compared with."""
+def table(measured: Mapping[Pair, Mapping[str, float]]) -> str:
     parts = []
-    for beside in dict.fromkeys(m.pair.beside for m in measured):
-        parts += [f"## Beside {beside}" if beside != OTHERWISE else "## Beside Sash's own", ""]
-        parts += [
-            "| | W | Sash | the other | ratio | must be at most |",
-            "|---|--:|--:|--:|--:|--:|",
+    heads = ["", "W", "Sash", "the other", "ratio", "must be at most"]
+    for beside in dict.fromkeys(pair.beside for pair in measured):
+        rows = [
+            [
+                pair.title,
+                f"{pair.window:,}",
+                f"{of['ours_ns']:,.0f}",
+                f"{of['theirs_ns']:,.0f}",
+                f"{of['ours_ns'] / of['theirs_ns']:.2f}",
+                f"{pair.asked:g}",
+            ]
+            for pair, of in measured.items()
+            if pair.beside == beside
         ]
-        for m in measured:
-            if m.pair.beside == beside:
-                parts.append(
-                    f"| {m.pair.title} | {m.pair.window:,} | {m.ours:,.0f} | {m.theirs:,.0f} | "
-                    f"{m.ratio:.2f} | {m.pair.asked:g} |"
-                )
-        parts.append("")
+        title = f"## Beside {beside}" if beside != OTHERWISE else "## Beside Sash's own"
+        parts += [title, "", *harness.table(heads, rows), ""]
     return "\n".join(parts)
 
 
-def draw(measured: list[Measured], path: Path) -> None:
-    """Sash and DuckDB against the window's length."""
-    shown = [m for m in measured if m.pair.beside == DUCKDB]
-    titles = list(dict.fromkeys(m.pair.title for m in shown))
+def _draw(measured: Mapping[Pair, Mapping[str, float]], path: Path) -> None:
+    shown = {pair: of for pair, of in measured.items() if pair.beside == DUCKDB}
+    titles = list(dict.fromkeys(pair.title for pair in shown))
     if not titles:
         return
-    plt.rcParams.update({"font.size": 11, "svg.hashsalt": "sash", "svg.fonttype": "none"})
-    figure, axes = plt.subplots(
-        1, len(titles), figsize=(4.6 * len(titles), 4), layout="constrained", squeeze=False
-    )
-    figure.suptitle("Nanoseconds a row, by window length", weight="bold")
-    for title, axis in zip(titles, axes.flat, strict=True):
-        of = [m for m in shown if m.pair.title == title]
-        windows = [m.pair.window for m in of]
-        for name, times in {
-            "Sash": [m.ours for m in of],
-            "DuckDB": [m.theirs for m in of],
-        }.items():
-            axis.plot(windows, times, marker="o", color=COLOURS[name], label=name, lw=2.5)
-        axis.set(
-            xscale="log", xticks=windows, ylim=(0, 1.1 * max(max(m.ours, m.theirs) for m in of))
-        )
-        axis.set_title(title, loc="left")
-        axis.set_xticklabels([f"{w:,}" for w in windows])
-        axis.minorticks_off()
-        axis.grid(alpha=0.25)
-        axis.spines[["top", "right"]].set_visible(False)
-    axes.flat[0].legend(frameon=False)
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    with chart(path, (4.6 * len(titles), 4), (1, len(titles))) as (figure, axes):
+        figure.suptitle("Nanoseconds a row, by window length", weight="bold")
+        for title, axis in zip(titles, axes, strict=True):
+            of = {pair.window: found for pair, found in shown.items() if pair.title == title}
+            windows = list(of)
+            for name, side, colour in (("Sash", "ours_ns", BLUE), ("DuckDB", "theirs_ns", GREEN)):
+                times = [found[side] for found in of.values()]
+                axis.plot(windows, times, marker="o", color=colour, label=name, lw=2.5)
+            most = max(max(found.values()) for found in of.values())
+            axis.set(xscale="log", xticks=windows, ylim=(0, 1.1 * most))
+            axis.set_title(title, loc="left")
+            axis.set_xticklabels([f"{w:,}" for w in windows])
+            axis.minorticks_off()
+            axis.grid(alpha=0.25)
+        axes[0].legend(frameon=False)
 
 
 def main() -> None:
-    """Measure the pairs and write the report."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="pairs beside this")
-    parser.add_argument("--out", type=Path, default=OUT)
-    options = parser.parse_args()
-    sides = Sides(next(PAPERS.glob("*-?.?.?.jar")))
-    chosen = [p for p in pairs() if options.only in p.beside]
-    progress, measured = Progress(len(chosen)), []
-    for pair in chosen:
-        measured.append(measure(sides, pair))
-        progress.advance(1, f"{pair.title}, W={pair.window:,}: {measured[-1].ratio:.2f}")
-    about = machine.about()
-    about["versions"].update({"Spark": sides.spark.version, "DuckDB": duckdb.__version__})
-    options.out.mkdir(parents=True, exist_ok=True)
-    draw(measured, options.out / "monoids.svg")
-    rows = [{**asdict(m.pair), "ours_ns": m.ours, "theirs_ns": m.theirs} for m in measured]
-    (options.out / "monoids.json").write_text(
-        json.dumps({**about, "pairs": rows}, indent=1) + "\n"
-    )
+    options = flags(__doc__)
+    store = Store(options, "monoids", under="pairs", flat=Pair)
+    if not options.report:
+        measure(options, store, pairs(), Sides(next(PAPERS.glob("*-?.?.?.jar"), None)))
+    _draw(store.results, options.out / "monoids.svg")
     (options.out / "monoids.md").write_text(
         "# Monoids and windows, side by side\n\n"
         "Nanoseconds a row, scan and order included; the rows are one partition, so that nothing "
         "is shuffled. The best of "
-        f"{RUNS} runs after one warm-up, of one where it takes more than {LONG:g} s. One core, "
-        f"{KEYS} keys, rows in time order that both sides hold in memory; 1,000 distinct n. "
-        "Sash's plans were checked to contain `SlidingWindow`. Spark's rows go to the `noop` "
-        "sink, DuckDB returns the whole column.\n\n"
-        f"{machine.sentence(about)}\n\n![](monoids.svg)\n\n{table(measured)}"
+        f"{options.runs} runs after one warm-up, of one where it takes more than {LONG:g} s. "
+        f"One core, {KEYS} keys, rows in time order that both sides hold in memory; 1,000 "
+        "distinct n. Sash's plans were checked to contain `SlidingWindow`. Spark's rows go to "
+        "the `noop` sink, DuckDB returns the whole column.\n\n"
+        f"{machine.sentence(store.about)}\n\n![](monoids.svg)\n\n{table(store.results)}"
     )
-    print(table(measured))
 
 
 if __name__ == "__main__":

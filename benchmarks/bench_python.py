@@ -1,21 +1,19 @@
 """Aggregators in Python beside what else computes them: Spark's pandas UDF, Catalyst, pandas.
 
-    python benchmarks/bench_python.py            # about ten minutes
-    python benchmarks/bench_python.py --quick    # a twentieth of the rows: does it run?
+    python benchmarks/bench_python.py                  # about ten minutes
+    python benchmarks/bench_python.py --quick          # a twentieth of the rows: does it run?
+    python benchmarks/bench_python.py --cells arrays   # a part
 
 Two cores. Rows in memory in time order, to Spark's ``noop`` sink. Writes
 docs/benchmarks/python.md, .json and .svg.
 """
 
-from __future__ import annotations
-
-import argparse
 import heapq
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,19 +25,41 @@ from pyspark import cloudpickle
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+import engines
+import harness
 import machine
 import python_aggregators
 import sash
-from engines_spark import session, versions
-from machine import workers_memory
+from harness import BLUE, VERMILION, by_turns, chart, flags, is_chosen, once
 from progress import Progress
 from python_aggregators import Counts, Max, Mean, Sum, TopThree, Variance
-from python_report import Figure, draw, table
-from results import save
-from sash.plan import explanation
 from sash.sliding_arrays import ArrayFunction, Arrays
 
-OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
+
+@dataclass
+class Figure:
+    """What was measured, and the most that it may be."""
+
+    section: str
+    title: str
+    window: int
+    unit: str
+    ours: float
+    theirs: float | None
+    asked: float
+    beside: str
+    note: str = ""
+    ratio: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Ours over theirs, or ours where there is nothing beside it."""
+        self.ratio = self.ours if self.theirs is None else self.ours / self.theirs
+
+    @property
+    def holds(self) -> bool:
+        return self.ratio <= self.asked
+
+
 ROWS = 1_000_000
 LONG_KEY = 10_000_000
 KEYS, FEW_KEYS = 1_000, 4
@@ -49,8 +69,6 @@ LONG = 8.0
 CORES = 2
 FRAMES_OF_SPARK = 15_000_000
 """How many rows Spark's UDF gets in all of its frames together, where it is measured."""
-
-
 VECTORIZED = {"sum": Sum, "max": Max, "mean": Mean, "var": Variance}
 CATALYST = {"sum": F.sum, "max": F.max, "mean": F.avg, "var": F.var_samp}
 
@@ -69,7 +87,7 @@ class Bench:
         }
         cloudpickle.register_pickle_by_value(python_aggregators)
         os.environ["PYSPARK_PYTHON"] = sys.executable
-        self.spark: SparkSession = session(CORES, "6g", with_sash=True, **more)
+        self.spark: SparkSession = engines.session(CORES, "6g", **more)
         self._tables: dict[tuple[int, int], DataFrame] = {}
         self.figures: list[Figure] = []
 
@@ -90,29 +108,24 @@ class Bench:
 
     def seconds(self, frame: Callable[[], DataFrame]) -> float:
         """The least of some runs after one that warms up, if that is not long."""
-        times: list[float] = []
-        for turn in range(RUNS + 1):
-            if turn and (times[0] > LONG or sum(times) > 3 * LONG):
-                break
-            start = time.perf_counter()
-            frame().write.format("noop").mode("overwrite").save()
-            times.append(time.perf_counter() - start)
-        return min(times[1:] or times)
+        ways = {"it": lambda: engines.to_noop(frame())}
+        return min(by_turns(ways, RUNS, LONG)["it"])
+
+    def note(self, *figure: Any) -> None:
+        self.figures.append(Figure(*figure))
 
     def sliding(self, of: Callable[..., Column], column: str, keys: int, window: int) -> float:
-        """Seconds of an aggregator over the last rows."""
         data = self.table(keys)
 
         def frame() -> DataFrame:
             return data.select(of(column).over(last(window)))
 
-        if "SlidingWindow" not in explanation(frame()):
+        if "SlidingWindow" not in engines.plan_of(frame()):
             raise SystemExit("Sash does not run it")
         return self.seconds(frame)
 
 
 def last(rows: int) -> Any:
-    """The last rows of a key."""
     return Window.partitionBy("k").orderBy("ts").rowsBetween(1 - rows, 0)
 
 
@@ -160,30 +173,26 @@ def tops(bench: Bench) -> None:
             f"{taken:.2f} s for {few.count():,} rows at W = {narrow:,}, times {scale:,.0f}; the "
             f"calls of the class alone, in a loop on {CORES} cores: {calls:.2f} s"
         )
-        bench.figures.append(
-            Figure(
-                "A top 3 of strings",
-                f"{keys:,} keys",
-                window,
-                "s",
-                own,
-                taken * scale,
-                asked,
-                "Spark's pandas UDF",
-                note,
-            )
-        )
-    bench.figures.append(
-        Figure(
+        bench.note(
             "A top 3 of strings",
-            f"{FEW_KEYS} keys, the widest beside W = 100",
-            bench.wide,
+            f"{keys:,} keys",
+            window,
             "s",
-            by_window[bench.wide],
-            by_window[100],
-            1.1,
-            "itself at W = 100",
+            own,
+            taken * scale,
+            asked,
+            "Spark's pandas UDF",
+            note,
         )
+    bench.note(
+        "A top 3 of strings",
+        f"{FEW_KEYS} keys, the widest beside W = 100",
+        bench.wide,
+        "s",
+        by_window[bench.wide],
+        by_window[100],
+        1.1,
+        "itself at W = 100",
     )
 
 
@@ -199,9 +208,7 @@ def overhead(bench: Bench) -> None:
     micros = (taken - calls) / bench.rows * 1e6
     note = f"{taken / bench.rows * 1e6:.2f} µs less {calls / bench.rows * 1e6:.2f} of the calls"
     title = "a count in plain Python, µs of a core a row"
-    bench.figures.append(
-        Figure("Overhead", title, 1_000, "µs", micros, None, 3.0, "nothing", note)
-    )
+    bench.note("Overhead", title, 1_000, "µs", micros, None, 3.0, "nothing", note)
 
 
 def _calls(of: sash.Aggregator, values: Iterable[Any]) -> float:
@@ -224,26 +231,22 @@ def arrays(bench: Bench) -> None:
         catalyst = bench.sliding(CATALYST[name], "x", KEYS, 1_000)
         section = "Aggregators over arrays"
         title = f"{name} of {KEYS:,} keys"
-        bench.figures.append(
-            Figure(section, title, 1_000, "s", own, catalyst, 5.0, "Sash in Catalyst")
-        )
+        bench.note(section, title, 1_000, "s", own, catalyst, 5.0, "Sash in Catalyst")
         rolling = frame.groupby("k")["x"].rolling(1_000, min_periods=1)
         took = _best(lambda rolling=rolling, name=name: getattr(rolling, name)())
         beside = "pandas' groupby(…).rolling, in its own process"
-        bench.figures.append(Figure(section, title, 1_000, "s", own, took, 1.0, beside))
+        bench.note(section, title, 1_000, "s", own, took, 1.0, beside)
         batches = _batches(frame)
         worker = _best(partial(_in_worker, of(), batches))
         title = f"{name} of {KEYS:,} keys, the worker alone"
-        bench.figures.append(Figure(section, title, 1_000, "s", worker, took, 1.0, beside))
+        bench.note(section, title, 1_000, "s", worker, took, 1.0, beside)
         # the arrays alone
         steps, values = Arrays(of()), pa.array(frame["x"])
         alone = _best(partial(_in_batches, steps, values))
         one = frame["x"].rolling(1_000, min_periods=1)
         took = _best(lambda one=one, name=name: getattr(one, name)())
         title = f"{name} of one key, without Spark"
-        bench.figures.append(
-            Figure(section, title, 1_000, "s", alone, took, 1.0, "pandas' rolling")
-        )
+        bench.note(section, title, 1_000, "s", alone, took, 1.0, "pandas' rolling")
 
 
 def _batches(frame: pd.DataFrame) -> list[list[pa.Array]]:
@@ -277,16 +280,10 @@ def _in_batches(steps: Arrays, values: Any) -> None:
 
 
 def _best(run: Callable[[], object]) -> float:
-    times = []
-    for _ in range(RUNS):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return min(by_turns({"it": run}, RUNS)["it"])
 
 
 def groups(bench: Bench) -> None:
-    """The same class in GROUP BY."""
     data = bench.table(KEYS)
     ours = sash.udaf(TopThree(), "array<string>")
 
@@ -303,11 +300,10 @@ def groups(bench: Bench) -> None:
     other = bench.seconds(lambda: data.groupBy("k").agg(theirs("item")))
     beside = "a pandas UDF that calls the same class"
     title = f"top 3 of {KEYS:,} keys"
-    bench.figures.append(Figure("GROUP BY", title, 0, "s", own, other, 1.1, beside))
+    bench.note("GROUP BY", title, 0, "s", own, other, 1.1, beside)
 
 
 def memory(bench: Bench) -> None:
-    """The memory of the worker of one long key."""
     data = bench.spark.range(0, bench.long_key, 1, 1).selectExpr(
         "shiftright(id, 62) AS k", "id AS ts", "CAST(id % 1000 AS DOUBLE) AS x"
     )
@@ -316,66 +312,96 @@ def memory(bench: Bench) -> None:
         ("a sum of arrays", Sum(), "double"),
     ):
         column = sash.udaf(of, kind)("x").over(last(1_000))
-        with workers_memory() as samples:
-            data.select(column).write.format("noop").mode("overwrite").save()
+        with machine.workers_memory() as samples:
+            engines.to_noop(data.select(column))
         # the worker that holds the rows is the largest; the first tenth of its life fills buffers
         largest = max(samples.values(), key=max)
         early = max(largest[: max(1, len(largest) // 4)])
         note = f"{max(largest):,.0f} MB at most, {early:,.0f} in the first quarter of its time"
-        bench.figures.append(
-            Figure(
-                "Memory of a worker",
-                f"{title}, one key of {bench.long_key:,} rows",
-                1_000,
-                "MB",
-                max(largest),
-                early,
-                1.1,
-                "the first quarter",
-                note,
-            )
+        bench.note(
+            "Memory of a worker",
+            f"{title}, one key of {bench.long_key:,} rows",
+            1_000,
+            "MB",
+            max(largest),
+            early,
+            1.1,
+            "the first quarter",
+            note,
         )
 
 
 PARTS: dict[str, Callable[[Bench], None]] = {
-    "tops": tops,
-    "overhead": overhead,
-    "arrays": arrays,
-    "groups": groups,
-    "memory": memory,
+    part.__name__: part for part in (tops, overhead, arrays, groups, memory)
 }
+HEADS = ["", "W", "Sash", "beside it", "", "ratio", "must be at most", ""]
 
 
-def main() -> None:
-    """Measure the parts and write the report."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=PARTS, help="one part, which is printed alone")
-    parser.add_argument("--quick", action="store_true", help="few rows; nothing is written")
-    parser.add_argument("--out", type=Path, default=OUT)
-    options = parser.parse_args()
+def _table(figures: list[Figure]) -> Iterator[str]:
+    for section in dict.fromkeys(f.section for f in figures):
+        rows = [
+            [
+                f.title,
+                f"{f.window:,}" if f.window else "",
+                f"{_short(f.ours)} {f.unit}",
+                "" if f.theirs is None else f"{_short(f.theirs)} {f.unit}",
+                f"{f.beside}: {f.note}" if f.note else f.beside,
+                f"{f.ratio:.2g}",
+                f"{f.asked:.2g}",
+                "holds" if f.holds else "**does not hold**",
+            ]
+            for f in figures
+            if f.section == section
+        ]
+        yield from (f"## {section}", "", *harness.table(HEADS, rows), "")
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def _draw(figures: list[Figure], path: Path) -> None:
+    shown = [f for f in figures if f.title == f"{FEW_KEYS} keys"]
+    with chart(path, (7, 4.4)) as (figure, (axis,)):
+        figure.suptitle("Seconds for a million rows, by window length", weight="bold")
+        windows = [f.window for f in shown]
+        ours, theirs = [f.ours for f in shown], [f.theirs for f in shown]
+        marks = {"marker": "o", "lw": 2.5}
+        axis.plot(windows, ours, **marks, color=BLUE, label="sash.udaf")
+        axis.plot(windows, theirs, **marks, color=VERMILION, label="pandas UDF, scaled")
+        axis.set(xscale="log", yscale="log", xticks=windows, xlabel="rows in the window")
+        axis.set_xticklabels([f"{w:,}" for w in windows])
+        axis.minorticks_off()
+        axis.grid(alpha=0.25)
+        axis.legend(frameon=False)
+
+
+def _measured(options: Any) -> dict[str, Any]:
     bench = Bench(options.quick)
-    chosen = [options.only] if options.only else list(PARTS)
+    chosen = [name for name in PARTS if is_chosen(options, name)]
     progress = Progress(len(chosen))
     for name in chosen:
         PARTS[name](bench)
         progress.advance(1, name)
-    print(table(bench.figures))
-    if options.only or options.quick:
-        return
-    about = machine.about(**versions(bench.spark), pandas=pd.__version__, NumPy=np.__version__)
-    options.out.mkdir(parents=True, exist_ok=True)
-    draw(bench.figures, f"{FEW_KEYS} keys", options.out / "python.svg")
-    figures = [asdict(f) for f in bench.figures]
-    save(options.out / "python.json", {**about, "rows": bench.rows, "figures": figures})
+    versions = {"pandas": pd.__version__, "NumPy": np.__version__}
+    about = machine.about(**engines.versions(bench.spark), **versions)
+    return {**about, "rows": bench.rows, "figures": [asdict(f) for f in bench.figures]}
+
+
+def main() -> None:
+    options = flags(__doc__)
+    about = once(options, "python", lambda: _measured(options))
+    figures = [Figure(**{n: v for n, v in f.items() if n != "ratio"}) for f in about["figures"]]
+    _draw(figures, options.out / "python.svg")
     (options.out / "python.md").write_text(
         "# Aggregators in Python, side by side\n\n"
-        f"Seconds for {bench.rows:,} rows, scan, shuffle and order included, if not said "
+        f"Seconds for {about['rows']:,} rows, scan, shuffle and order included, if not said "
         f"otherwise. The best of {RUNS} runs after one warm-up, of one where it takes more than "
         f"{LONG:g} s. {CORES} cores, rows in time order in memory, to the `noop` sink. Spark's "
         "pandas UDF gets each frame anew. It would take hours, so it ran over few rows, and its "
         "time is scaled by the number of rows in all frames together. A window of 100,000 rows "
         f"needs keys of so many, and there are {FEW_KEYS}.\n\n"
-        f"{machine.sentence(about)}\n\n![](python.svg)\n\n{table(bench.figures)}",
+        f"{machine.sentence(about)}\n\n![](python.svg)\n\n" + "\n".join(_table(figures)),
         encoding="utf-8",
     )
 

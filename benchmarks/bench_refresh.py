@@ -8,32 +8,87 @@ Rows come late, spread over the year, and a day more comes. After each change th
 must equal the whole run's. Writes refresh.json, refresh.md and refresh.svg to docs/benchmarks.
 """
 
-from __future__ import annotations
-
 import argparse
-import json
-import re
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 from pyspark.sql import SparkSession
 
-import engines_spark
+import engines
+import harness
 import machine
 import sash
-from cells import DUCKDB, SASH
+from harness import BLUE, GREEN, GREY, ORANGE, VERMILION, Store, chart, flags, is_chosen, page
 from progress import Progress
-from refresh_report import BY_HAND, CELLS, DBT, NAMES, WHOLE, Cell, report
-from results import opened, save
 
-OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
+SASH, DUCKDB = "sash", "duckdb"
+WHOLE, DBT, BY_HAND = "whole", "dbt", "by hand"
+NAMES = {
+    SASH: "sash.refresh",
+    WHOLE: "whole run",
+    DBT: "last 90 days, as dbt",
+    BY_HAND: "the day by hand",
+    DUCKDB: "whole run of DuckDB",
+}
+PAINT = dict(zip(NAMES, (BLUE, GREY, VERMILION, ORANGE, GREEN), strict=True))
+
+
+class Cell(NamedTuple):
+    """A change of the events: rows that are spread evenly over some of the days."""
+
+    title: str
+    share: float | None
+    """Of all rows; none for as many as a day has."""
+    days: int | None = None
+    """The last ones; none for all of them."""
+    beside: str | None = None
+
+
+CELLS = [
+    Cell("0.1 % late in the last week", 1e-3, 7, DBT),
+    *(Cell(f"{100 * share:g} % over the year", share) for share in (1e-5, 1e-4, 1e-3, 1e-2)),
+    Cell("a new day", None, 1, BY_HAND),
+]
+LATE, *SPREAD, NEW = (cell.title for cell in CELLS)
+BARRED = SPREAD[2]
+PAGE = """\
+# Tables of windows, refreshed
+
+{rows:,} events of {users:,} users, spread evenly over a year, in a table of Delta by day with
+its change feed. A second table, also by day and with deletion vectors, has sums, counts, means
+and maxima of each user's last 7 and 30 days, for each event. Events are inserted, and
+`sash.refresh` brings the second table up to date, beside the whole query, which is written to a
+table of its own. Each time that table and the refreshed one were equal. On {cores} cores, with
+a heap of {memory}; each run is one, in a JVM that is warm from {small:,} rows. The process reads
+these bytes from files: the tables, the change feed, and Delta's log.
+
+![Seconds of each run](refresh.svg)
+
+{lines}
+
+*As dbt* deletes the answers of the last 90 days, and inserts them again from the events of the
+last 120. *By hand* answers the new day from the events of the last 31 days; then the table is
+restored. Delta has loaded the tables' state before each run. DuckDB {duckdb} reads the same files
+of events, and writes one file of Parquet.
+
+{counts}
+
+## Bars
+
+{bars}
+
+{spread}
+
+{circumstances}
+"""
 FETCHED = Path(sys.prefix) / "fetched" / "delta"
 JARS = sorted(FETCHED.glob("*.jar"))
 DELTA = {
@@ -79,47 +134,50 @@ Figures = dict[str, float]
 
 
 def main() -> None:
-    """Measure, and write the page."""
-    options = _options()
-    file = options.out / "refresh.json"
-    if options.report:
-        report(json.loads(file.read_text()), options.out, SMALL[0])
-        return
-    if not JARS:
-        raise SystemExit("there is no Delta for this Spark; see tests/python/fetch.py")
-    versions = {
-        "Delta": (FETCHED / "made-of").read_text().rpartition(":")[2],
-        "DuckDB": duckdb.__version__,
-    }
-    with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
-        more = {**DELTA, "spark.local.dir": scratch, "spark.sql.warehouse.dir": scratch}
-        spark = engines_spark.session(options.cores, options.memory, with_sash=True, **more)
-        about = machine.about(**engines_spark.versions(spark), **versions)
-        about |= {name: getattr(options, name) for name in ("rows", "users", "cores", "memory")}
-        about, kept = opened(file, about, options.again)
-        cells = [cell for cell in CELLS if re.search(options.cells, cell.title)]
-        progress = Progress(2 * len(cells) + 1)
-        for rows, users, days in (SMALL, (options.rows, options.users, DAYS)):
-            bench = _Bench(spark, Path(scratch) / str(rows), rows, users, days)
-            bench.write()
-            results = [r for r in kept if r["title"] not in {cell.title for cell in cells}]
-            for cell in cells:
-                results = _in_order([*results, bench.cell(cell)])
-                progress.advance(1, f"{rows:,} rows, {cell.title}")
-                if rows == options.rows:
-                    save(file, {**about, "results": results})
-            beside = bench.duckdb(options.cores, options.memory)
-            bench.drop()
-        spark.stop()
+    options = flags(
+        __doc__,
+        quick={"rows": 400_000, "users": 2_000},
+        rows=(100_000_000, "events of a year"),
+        users=(100_000, "whose events they are"),
+        cores=(2, "of Spark, and of DuckDB"),
+        memory=("8g", "heap of the JVM, and DuckDB's memory"),
+        scratch=(tempfile.gettempdir(), "where the tables lie meanwhile"),
+    )
+    about = {name: getattr(options, name) for name in ("rows", "users", "cores", "memory")}
+    store = Store(options, "refresh", flat=_Title, **about)
+    if not options.report:
+        if not JARS:
+            raise SystemExit("there is no Delta for this Spark; see tests/python/fetch.py")
+        with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
+            _run(store, options, scratch)
+    _report(store, options.out)
+
+
+@dataclass(frozen=True)
+class _Title:
+    title: str
+
+
+def _run(store: Store, options: argparse.Namespace, scratch: str) -> None:
+    more = {**DELTA, "spark.local.dir": scratch, "spark.sql.warehouse.dir": scratch}
+    spark = engines.session(options.cores, options.memory, **more)
+    delta = (FETCHED / "made-of").read_text().rpartition(":")[2]
+    versions = {**engines.versions(spark), "Delta": delta, "DuckDB": duckdb.__version__}
+    cells = [cell for cell in CELLS if is_chosen(options, cell.title)]
+    progress = Progress(2 * len(cells) + 1)
+    for rows, users, days in (SMALL, (options.rows, options.users, DAYS)):
+        bench = _Bench(spark, Path(scratch) / str(rows), rows, users, days)
+        bench.write()
+        for cell in cells:
+            found = bench.cell(cell)
+            progress.advance(1, f"{rows:,} rows, {cell.title}")
+            if rows == options.rows:
+                store.add({_Title(cell.title): found}, **versions)
+        store.about[DUCKDB] = bench.duckdb(options.cores, options.memory)
+        bench.drop()
+    spark.stop()
     progress.advance(1, NAMES[DUCKDB])
-    about |= {"results": results, DUCKDB: beside}
-    save(file, about)
-    report(about, options.out, SMALL[0])
-
-
-def _in_order(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    titles = [cell.title for cell in CELLS]
-    return sorted(results, key=lambda result: titles.index(result["title"]))
+    store.save()
 
 
 class _Bench:
@@ -174,7 +232,7 @@ class _Bench:
             runs[DBT] = self._measured(self._as_dbt)
             self._compare()
         self._drop("whole")
-        return {"title": cell.title, "rows": rows, **done[0]._asdict(), "runs": runs}
+        return {"rows": rows, **done[0]._asdict(), "runs": runs}
 
     def duckdb(self, cores: int, memory: str) -> Figures:
         """The whole run of DuckDB, over the files of events."""
@@ -198,7 +256,6 @@ class _Bench:
         return {"seconds": seconds}
 
     def drop(self) -> None:
-        """Make room."""
         for table in ("events", "features"):
             self._drop(table)
 
@@ -279,21 +336,90 @@ def _day(number: int) -> date:
     return FIRST + timedelta(days=number)
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+def _report(store: Store, out: Path) -> None:
+    about, order = store.about, [cell.title for cell in CELLS]
+    named = {cell.title: result for cell, result in store.results.items()}
+    results = {title: named[title] for title in order if title in named}
+    lines, counts = [], []
+    for title, result in results.items():
+        whole = result["runs"][WHOLE]
+        for name, run in result["runs"].items():
+            shares = [f"{run[unit] / whole[unit]:.3f}" for unit in ("seconds", "bytes")]
+            mb = f"{run['bytes'] / 1e6:,.1f}"
+            lines.append([title, NAMES[name], f"{run['seconds']:.1f}", shares[0], mb, shares[1]])
+        keys = f"{result['keys']:,}, {_percent(result['keys'] / about['users'])}"
+        numbers = [f"{result[n]:,}" for n in ("read", "answers", "inserted", "updated")]
+        counts.append([title, f"{result['rows']:,}", keys, *numbers])
+    engine = about[DUCKDB]["seconds"]
+    share = f"{engine / whole['seconds']:.3f}"
+    lines.append([title, NAMES[DUCKDB], f"{engine:.1f}", f"{share} | |"])
+    of_whole = "of the whole run"
+    heads = ["changed", "", "seconds", of_whole, "MB read", of_whole]
+    changed = ["changed", "rows", "keys, of all", "rows read", "answers computed"]
+    text = PAGE.format(
+        lines="\n".join(harness.table(heads, lines)),
+        counts="\n".join(harness.table([*changed, "inserted", "updated"], counts)),
+        bars="\n".join(harness.table(["", "must be at most", "is", ""], _bars(results))),
+        spread=_spread(results, about["users"]),
+        duckdb=about["versions"]["DuckDB"],
+        small=SMALL[0],
+        circumstances=machine.sentence(about),
+        **{name: about[name] for name in ("rows", "users", "cores", "memory")},
     )
-    add = parser.add_argument
-    add("--rows", type=int, default=100_000_000, help="events of a year")
-    add("--users", type=int, default=100_000)
-    add("--cores", type=int, default=2)
-    add("--memory", default="8g", help="heap of the JVM, and DuckDB's memory")
-    add("--cells", default="", help="only those whose title has a match of this expression")
-    add("--again", action="store_true", help="keep what refresh.json has of other cells")
-    add("--report", action="store_true", help="only page and chart, from the JSON file")
-    add("--scratch", type=Path, help="where the tables lie meanwhile")
-    add("--out", type=Path, default=OUT)
-    return parser.parse_args()
+    page(out / "refresh.md", text)
+    _chart(results, engine, out / "refresh.svg")
+
+
+def _bars(results: dict[str, dict[str, Any]]) -> list[list[str]]:
+    asked = [
+        (LATE, "seconds", WHOLE, 0.12),
+        (LATE, "bytes", WHOLE, 0.12),
+        (BARRED, "seconds", WHOLE, 1),
+        (NEW, "seconds", BY_HAND, 1.5),
+    ]
+    lines = []
+    for title, unit, other, most in asked:
+        if title not in results:
+            continue
+        runs = results[title]["runs"]
+        ratio = runs[SASH][unit] / runs[other][unit]
+        met = "met" if ratio <= most else "missed"
+        where = f"{title}: {unit} of {NAMES[SASH]}, of {NAMES[other]}"
+        lines.append([where, f"{most:g}", f"{ratio:.2f}", met])
+    return lines
+
+
+def _spread(results: dict[str, dict[str, Any]], users: int) -> str:
+    """From which share of the keys on a whole run is cheaper."""
+    dearer = [
+        results[title]["keys"] / users
+        for title in results.keys() & SPREAD
+        if results[title]["runs"][SASH]["seconds"] > results[title]["runs"][WHOLE]["seconds"]
+    ]
+    if not dearer:
+        return "Refreshing was cheaper than a whole run at each of these shares."
+    share = _percent(min(dearer))
+    return (
+        f"A whole run was cheaper where {share} of the keys, or more, had changes over the year."
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _chart(results: dict[str, dict[str, Any]], engine: float, path: Path) -> None:
+    bars = [(t, n, run["seconds"]) for t, r in results.items() for n, run in r["runs"].items()]
+    bars.append((list(results)[-1], DUCKDB, engine))
+    with chart(path, (10, 5)) as (_, (axis,)):
+        for at, (title, name, seconds) in enumerate(bars):
+            axis.barh(at, seconds, color=PAINT[name])
+            beside = {"va": "center", "textcoords": "offset points", "annotation_clip": False}
+            axis.annotate(f"{NAMES[name]}, {seconds:.1f}", (seconds, at), (5, 0), **beside)
+            if at == 0 or bars[at - 1][0] != title:
+                axis.annotate(title, (0, at), (-5, 0), **beside, ha="right", weight="bold")
+        axis.set(xlabel="seconds", yticks=[])
+        axis.invert_yaxis()
 
 
 if __name__ == "__main__":

@@ -53,9 +53,19 @@ def time_stamps_per_ns() -> float:
 
 def cpu_seconds(spark: Any) -> float:
     """Seconds of all threads of a session's JVM so far, from Linux's /proc."""
-    process = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
-    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    fields = Path(f"/proc/{jvm(spark)}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def jvm(spark: Any) -> int:
+    """The number of a session's JVM, as a process."""
+    return int(spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid())
+
+
+def status(process: int, name: str) -> float:
+    """What Linux's /proc says of a process: kilobytes, or a count."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return float(next(line for line in lines if line.startswith(name + ":")).split()[1])
 
 
 def _cpu() -> str:

@@ -13,11 +13,9 @@ class TopThree(sash.Aggregator):
     """The three last of some strings, in plain Python."""
 
     def zero(self) -> Any:
-        """No strings."""
         return []
 
     def reduce(self, buffer: Any, *values: Any) -> Any:
-        """A buffer that is sorted, with one more of them."""
         (value,) = values
         if len(buffer) == 3:
             if value <= buffer[2]:
@@ -28,11 +26,9 @@ class TopThree(sash.Aggregator):
         return buffer
 
     def merge(self, left: Any, right: Any) -> Any:
-        """The three last of both."""
         return sorted(left + right, reverse=True)[:3]
 
     def finish(self, buffer: Any) -> Any:
-        """Itself."""
         return buffer
 
 
@@ -40,19 +36,15 @@ class Counts(sash.Aggregator):
     """As little work as an aggregator can have."""
 
     def zero(self) -> Any:
-        """None."""
         return 0
 
     def reduce(self, buffer: Any, *values: Any) -> Any:
-        """One more."""
         return buffer + 1
 
     def merge(self, left: Any, right: Any) -> Any:
-        """Both."""
         return left + right
 
     def finish(self, buffer: Any) -> Any:
-        """Itself."""
         return buffer
 
 
@@ -62,11 +54,9 @@ class Sum:
     vectorized = True
 
     def lift(self, x: Any) -> Any:
-        """Itself."""
         return x
 
     def merge(self, left: Any, right: Any) -> Any:
-        """Pair by pair."""
         return left + right
 
 
@@ -74,7 +64,6 @@ class Max(Sum):
     """The greatest."""
 
     def merge(self, left: Any, right: Any) -> Any:
-        """The greater of each pair."""
         return np.maximum(left, right)
 
 
@@ -82,11 +71,9 @@ class Mean(Sum):
     """A sum and a count, in two columns."""
 
     def lift(self, x: Any) -> Any:
-        """Of one row."""
         return np.stack((x, np.ones_like(x)), axis=1)
 
     def finish(self, partials: Any) -> Any:
-        """The quotients."""
         return partials[:, 0] / partials[:, 1]
 
 
@@ -94,11 +81,9 @@ class Variance(Sum):
     """Count, mean and sum of squares (Chan, Golub and LeVeque)."""
 
     def lift(self, x: Any) -> Any:
-        """Of one row."""
         return np.stack((np.ones_like(x), x, np.zeros_like(x)), axis=1)
 
     def merge(self, left: Any, right: Any) -> Any:
-        """Pair by pair."""
         n, m = left[:, 0], right[:, 0]
         both = np.empty_like(left)
         both[:, 0] = whole = n + m
@@ -109,6 +94,5 @@ class Variance(Sum):
         return both
 
     def finish(self, partials: Any) -> Any:
-        """Of a sample; NULL for one row."""
         n = partials[:, 0]
         return np.ma.masked_array(partials[:, 2] / np.maximum(n - 1, 1), n < 2)

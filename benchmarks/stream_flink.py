@@ -4,8 +4,6 @@ Flink has no micro-batches: what an event takes is the slope of time over the co
 which Flink's own counters tell while a job runs.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil
@@ -23,8 +21,7 @@ from py4j import java_gateway, protocol
 from py4j.java_gateway import JavaGateway
 from py4j.protocol import Py4JJavaError
 
-from stream_cells import TUMBLING, Cell
-from stream_results import Figures
+from streams import TUMBLING, Cell
 
 JARS = Path(sys.prefix) / "fetched" / "flink"
 HADOOP = Path(pyspark.__file__).parent / "jars"
@@ -77,7 +74,6 @@ class Sample(NamedTuple):
 
     @property
     def events(self) -> int:
-        """Of all tasks."""
         return sum(self.done)
 
 
@@ -92,7 +88,7 @@ class Watched:
 
 
 @contextmanager
-def running(memory: str, scratch: Path) -> Iterator[Flink]:
+def running(memory: str, scratch: Path) -> Iterator["Flink"]:
     """Flink in a JVM that ends with it."""
     jars = [*sorted(JARS.glob("*.jar")), *sorted(HADOOP.glob("hadoop-*.jar"))]
     if not JARS.exists():
@@ -129,16 +125,16 @@ class Flink:
 
     @property
     def version(self) -> str:
-        """Flink's."""
         name: str = self._java.org.apache.flink.runtime.util.EnvironmentInformation.getVersion()
         return name
 
     def answer(self, cell: Cell, source: Path, sink: Path) -> None:
-        """Write all answers to Parquet files."""
         options = f"'connector' = 'filesystem', 'format' = 'parquet', 'path' = '{sink.as_uri()}'"
         self._start(cell, source, options, 500).getJobExecutionResult().get()
 
-    def measure(self, cell: Cell, source: Path, interval_ms: int, limits: Limits) -> Figures:
+    def measure(
+        self, cell: Cell, source: Path, interval_ms: int, limits: Limits
+    ) -> dict[str, Any]:
         """Measure a query over a history and the rows after it.
 
         Windows that are not full in time have the pace of the last third of that time: as they
@@ -154,13 +150,13 @@ class Flink:
         latest = [s for s in watched.samples if s.seconds > last.seconds - limits.full / 3]
         counted = watched.samples[watched.begin :] if full else latest
         filled = f"{last.events / max(1, cell.history):.0%} full in {limits.full:.0f} s"
-        return Figures(
-            micros=_slope(counted) * 1e6,
-            events=last.events - counted[0].events,
-            stopped=None if full else filled,
-            checkpoints=watched.checkpoints,
-            busier=max(last.done) / max(1, last.events),
-        )
+        return {
+            "micros": _slope(counted) * 1e6,
+            "events": last.events - counted[0].events,
+            "stopped": None if full else filled,
+            "checkpoints": watched.checkpoints,
+            "busier": max(last.done) / max(1, last.events),
+        }
 
     def _start(self, cell: Cell, source: Path, sink: str, interval_ms: int) -> Any:
         work = self._scratch / "work"
