@@ -311,8 +311,8 @@ def _rounded(answers: DataFrame) -> DataFrame:
 def _labels(
     spark: SparkSession, folder: Path, rows: DataFrame, late: DataFrame, watermark: str
 ) -> DataFrame:
-    labels = spark.read.schema(LABELS).parquet(str(folder / "labels"))
-    due = _without(labels.where(F.col("at") <= _time(watermark)), late, "lab")
+    asked = spark.read.schema(LABELS).parquet(str(folder / "labels"))
+    due = _without(asked.where(F.col("at") <= _time(watermark)), late, "lab")
     # late events have the names of the labels' columns, and no id; their times are their own
     events = late.where("source >= 0").select(F.col("user").alias("k"), F.col("at").alias("ts"))
     in_time = rows.join(events, ["k", "ts"], "left_anti").select(rows.columns)
