@@ -57,6 +57,18 @@ def _joined(spark: SparkSession) -> DataFrame:
     return sash.as_of(rows, events, on="k", by="ts", tolerance="7 seconds", v=F.lit(1))
 
 
+def _ahead(spark: SparkSession) -> DataFrame:
+    events, labels = spark.table("events").select("k", "ts", "x"), spark.table("labels")
+    return sash.as_of(
+        labels.select("id", "k", "ts"),
+        events,
+        on="k",
+        by="ts",
+        direction="forward",
+        at=F.col("ts"),
+    )
+
+
 def _centred(spark: SparkSession) -> DataFrame:
     by = sash.SlidingWindow.partitionBy("k").orderBy("ts")
     return spark.table("events").select(
@@ -227,6 +239,8 @@ QUERIES = {
         _BOTH,
     ),
     "window_join": Query(_joined, "ts", _BOTH),
+    "ahead": Query(_ahead, "ts", _BOTH),
+    "labels alone": Query(_joined, "ts", ("labels",)),
     "centred": Query(_centred, "ts"),
     "session": _kind_of_one("gap_window(INTERVAL 3 SECONDS)"),
     "delta": _kind("delta_window(x, 2)"),

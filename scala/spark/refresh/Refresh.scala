@@ -226,11 +226,15 @@ object Refresh {
     val changed = ChangedRows.of(plan, rows)
     val zone = session.sessionState.conf.sessionLocalTimeZone
     val (time, reach) = timeOf(plan, zone)
-    val keys = plan.output.filter { a =>
+    val isKeyed = RowsBelow.isKeyed(plan)
+    val all = plan.output.filter { a =>
       RowOrdering.isOrderable(a.dataType) && RowsBelow.isKey(plan, a) &&
-      (time.isEmpty || !isInstant(a.dataType) && !time.exists(_.references.contains(a)))
+      !time.exists(_.references.contains(a))
     }
-    if (keys.isEmpty && RowsBelow.isKeyed(plan) && !time.exists(RowsBelow.isKey(plan, _)))
+    // a time of groups is no key beside others, so that spans join
+    val timeless = all.filterNot(a => time.nonEmpty && isInstant(a.dataType))
+    val keys = if (timeless.isEmpty && isKeyed) all else timeless
+    if (keys.isEmpty && isKeyed && !time.exists(RowsBelow.isKey(plan, _)))
       throw ChangedTable.refuse(
         "none of its columns is in PARTITION BY of each of its windows; select the key, too. " +
           "If a key is an expression, make it a column below the windows"

@@ -188,6 +188,12 @@ class RefreshSuite extends SashSuite {
     val windows = over("t", "RANGE 5 PRECEDING")
     assert(spans(windows.replace("BY k", "BY 'all'")) == Seq("20..25"))
     assert(spans(windows.replace("BY k", "BY t")) == Seq("20..20"))
+    // or another time
+    val ofTime = windows.replace("BY k", "BY ts").replace("SELECT k", "SELECT ts")
+    assert(spans(ofTime) == Seq("20..25"))
+    spans(ofTime)
+    val changed = spark.table("events").where("t = 20")
+    assert(refresh(ofTime, changed).keyNames.toSeq == Seq("ts"))
   }
 
   test("the time is a column of order, or of hops, before other numbers") {
