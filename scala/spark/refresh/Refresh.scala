@@ -99,30 +99,28 @@ final class Refresh private (
    */
   def found(spans: DataFrame, few: Long): Spans = {
     val numbers = keys.indices.map(i => s"key_$i")
-    val byKey = run(inUnits(spans))
-      .toDF(numbers :+ "first" :+ "last": _*)
-      .groupBy(numbers.map(col): _*)
-      .agg(
-        sort_array(collect_list("first")).as("firsts"),
-        sort_array(collect_list("last")).as("lasts")
-      )
-    val ofAll = Seq(
-      sum(size(col("firsts"))),
-      min(array_min(col("firsts"))),
-      max(array_max(col("lasts")))
-    ) ++ numbers.map(n => count(col(n)))
-    val all = byKey.agg(count(lit(1)), ofAll: _*).head()
+    val units = run(inUnits(spans)).toDF(numbers :+ "first" :+ "last": _*)
+    val ends = Seq(min("first"), max("last"))
+    val all = units.agg(count(lit(1)), ends ++ numbers.map(count(_)): _*).head()
+    // any ends, where there is no span
     def number(at: Int): Long = if (all.isNullAt(at)) 0L else all.getLong(at)
-    val isFew = number(1) <= few
-    def kept(rows: DataFrame): DataFrame = if (isFew) local(rows) else rows
+    def kept(rows: DataFrame): DataFrame = if (number(0) <= few) local(rows) else rows
+    val byKey = kept(
+      units
+        .groupBy(numbers.map(col): _*)
+        .agg(
+          sort_array(collect_list("first")).as("firsts"),
+          sort_array(collect_list("last")).as("lasts")
+        )
+    )
     Spans(
       kept(spans),
-      kept(byKey).queryExecution.analyzed,
-      numbers.indices.map(i => number(4 + i) < number(0)),
-      number(0),
-      number(1),
-      number(2),
-      number(3)
+      byKey.queryExecution.analyzed,
+      mayBeNull = numbers.indices.map(i => number(3 + i) < number(0)),
+      keys = byKey.count(),
+      count = number(0),
+      least = number(1),
+      greatest = number(2)
     )
   }
 
