@@ -406,7 +406,7 @@ TIME_TYPES = {
     "TINYINT": ("CAST(t - 20 AS TINYINT)", "CAST({} AS TINYINT)"),
     "SMALLINT": ("CAST(t - 20 AS SMALLINT)", "CAST({} AS SMALLINT)"),
     "INT": ("CAST(t AS INT)", "{}"),
-    "BIGINT": ("t - 9223372036854775807", "{}L"),
+    "BIGINT": ("t - 9223372036854775802", "{}L"),
     "DATE": ("DATE'2024-02-15' + CAST(t AS INT)", "{}"),
     "TIMESTAMP": ("TIMESTAMP'2026-03-07 12:00:00' + make_dt_interval(0, t)", "INTERVAL {} HOURS"),
     "TIMESTAMP_NTZ": (

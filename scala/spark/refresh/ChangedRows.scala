@@ -105,7 +105,7 @@ private[refresh] object ChangedRows extends PredicateHelper {
         val known = splitConjunctivePredicates(f.condition).filterNot(rows.isUnknown)
         rows.over(known.foldLeft(_)((of, condition) => Filter(condition, of)))
       case a: Aggregate => ofGroups(a, child)
-      case j: Join => ofJoin(j, below(j.left, changes), below(j.right, changes))
+      case j: Join      => ofJoin(j, below(j.left, changes), below(j.right, changes))
       case _: SubqueryAlias | _: View | _: Distinct | _: Sort | _: ResolvedHint |
           _: RepartitionOperation =>
         child

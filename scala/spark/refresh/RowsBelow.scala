@@ -1,7 +1,10 @@
 package io.sash.spark.refresh
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{
+  AggregateExpression,
+  AggregateFunction
+}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types.{DataType, StructType}
 

@@ -173,10 +173,10 @@ private[refresh] object Spans {
   private val Clocks = 2
 
   private def longest(unit: UTF8String): Int = unit.toString.toUpperCase(Locale.ROOT) match {
-    case "MONTH" | "MM" | "MON" => 31
-    case "WEEK"                 => 7
+    case "MONTH" | "MM" | "MON"                                                     => 31
+    case "WEEK"                                                                     => 7
     case u if u.endsWith("DAY") || u == "DD" || u == "HOUR" || u.contains("SECOND") => 1
-    case _ => 366
+    case _                                                                          => 366
   }
 
   private def range(dataType: DataType): (Long, Long) = dataType match {

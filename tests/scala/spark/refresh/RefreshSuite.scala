@@ -177,11 +177,15 @@ class RefreshSuite extends SashSuite {
     spark.range(40).selectExpr("1 AS k", "id AS y").createOrReplaceTempView("others")
     val windows = over("t", "RANGE 5 PRECEDING")
     val groups = "(SELECT k, sum(y) AS y FROM others GROUP BY k)"
-    assert(spans(s"SELECT w.*, g.y FROM ($windows) w JOIN $groups g ON w.k = g.k") ==
-      Seq("20..25"))
+    assert(
+      spans(s"SELECT w.*, g.y FROM ($windows) w JOIN $groups g ON w.k = g.k") ==
+        Seq("20..25")
+    )
     val ofGroups = "(SELECT k, d, sum(x) AS a FROM events GROUP BY k, d)"
-    assert(spans(s"SELECT g.*, o.y FROM $ofGroups g JOIN $groups o ON g.k = o.k") ==
-      Seq("20..20"))
+    assert(
+      spans(s"SELECT g.*, o.y FROM $ofGroups g JOIN $groups o ON g.k = o.k") ==
+        Seq("20..20")
+    )
   }
 
   test("keys may be constant, or the time itself") {
