@@ -262,6 +262,9 @@ class RefreshSuite extends SashSuite {
       assert(answered("RANGE 3 PRECEDING", "x = 1", mode).length == 10)
       val until = "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING"
       assert(answered(until, "t = 7", mode) == Seq(1L -> "", 1L -> "4", 1L -> "7"))
+      assert(answered("", "t = 25", mode) == Seq(1L -> "", 1L -> "25", 1L -> "28"))
+      val ahead = "RANGE BETWEEN CURRENT ROW AND 3 FOLLOWING"
+      assert(answered(ahead, "t = 7", mode) == Seq(1L -> "4", 1L -> "7"))
     }
   }
 
