@@ -58,13 +58,10 @@ class ChangedQuery:
         spans = self.frame(self.plan.spans()).persist()
         with ExitStack() as persisted:
             persisted.callback(spans.unpersist)
-            (row,) = self.frame(self.plan.bounds(spans._jdf)).collect()
-            # any ends, where there is no span
-            self.keys, self.count, self.least, self.greatest = (value or 0 for value in row)
-            if self.count <= _FEW:
-                self.spans = self.frame(self.plan.local(spans._jdf))
-            else:
-                self.spans = spans
+            self._found = found = self.plan.found(spans._jdf, _FEW)
+            self.keys, self.count = found.keys(), found.count()
+            self.spans = self.frame(found.rows())
+            if self.count > _FEW:
                 persisted.pop_all()
 
     def __enter__(self) -> ChangedQuery:
@@ -75,22 +72,21 @@ class ChangedQuery:
 
     def answers(self) -> DataFrame:
         """The answers anew that lie in the spans."""
-        return self.frame(self.plan.answers(self.spans._jdf, self.least, self.greatest))
+        return self.frame(self.plan.answers(self._found))
 
     def within(self, rows: DataFrame) -> DataFrame:
         """The rows of a table of answers that lie in the spans."""
-        return self.frame(self.plan.within(rows._jdf, self.spans._jdf, self.least, self.greatest))
+        return self.frame(self.plan.within(rows._jdf, self._found))
 
     def near(self, rows: DataFrame) -> DataFrame:
         """Those between the first time of the spans and the last."""
-        return self.frame(self.plan.near(rows._jdf, self.least, self.greatest))
+        return self.frame(self.plan.near(rows._jdf, self._found))
 
     def merge(
         self, text: str, table: DataFrame, rows: DataFrame, ids: list[str], count: int
     ) -> None:
         """Run a MERGE of some answers, ``count`` of them, into the table ``t``."""
-        ends = self.least, self.greatest
-        self.plan.merge(text, table._jdf, rows._jdf, ids, count, *ends)
+        self.plan.merge(text, table._jdf, rows._jdf, ids, count, self._found)
 
     def frame(self, rows: Any) -> DataFrame:
         """The plugin's rows, as Python's."""

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
+from pyspark.sql.types import DateType
 
 from sash.changed_query import ChangedQuery, quoted
 from sash.errors import value_error
@@ -45,6 +46,7 @@ def merged(query: ChangedQuery, into: str, ids: list[str]) -> tuple[int, int, in
     if not is_new:
         _warn(query, near, table, into)
     new, old = query.answers(), query.within(stored)
+    _refuse_coarse(query, new, table)
     compared = new.withColumn(_ACTION, F.lit("insert")) if is_new else _compared(new, old, ids)
     # rows alone: Spark 4.1 plans no MERGE from a view whose plan reads a table of Iceberg
     rows = compared.localCheckpoint(eager=False)
@@ -84,6 +86,17 @@ def _warn(query: ChangedQuery, near: DataFrame, table: DataFrame, into: str) -> 
             f"{share:.0%} of the bytes of {into} have answers. If most keys have changes, a "
             "whole run of the query, written over the table, may be quicker."
         )
+
+
+def _refuse_coarse(query: ChangedQuery, new: DataFrame, table: DataFrame) -> None:
+    """Refuse a table of dates for times of a day, which no span tells apart there."""
+    name = query.plan.timeName()
+    if name is None or table.select(column(name)).schema[0].dataType != DateType():
+        return
+    time = column(name)
+    of = new.select(time).schema[0].dataType.simpleString()
+    if not new.where(~time.eqNullSafe(time.cast("date").cast(of))).isEmpty():
+        raise value_error("into", f"a table whose {name} is {of}, as in the query", "date")
 
 
 def _clauses(names: list[str], ids: list[str], done: Iterable[str]) -> str:

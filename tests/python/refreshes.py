@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
 import sash
+from sash.changed_query import ChangedQuery
 
 COLUMNS = "id BIGINT, k BIGINT, t BIGINT, x BIGINT"
 TIMES = """
@@ -54,6 +55,18 @@ def _joined(spark: SparkSession) -> DataFrame:
         labels, events, on="k", by="ts", n=(F.count("*"), "5 seconds"), s=(F.sum("x"), None)
     )
     return sash.as_of(rows, events, on="k", by="ts", tolerance="7 seconds", v=F.lit(1))
+
+
+def _ahead(spark: SparkSession) -> DataFrame:
+    events, labels = spark.table("events").select("k", "ts", "x"), spark.table("labels")
+    return sash.as_of(
+        labels.select("id", "k", "ts"),
+        events,
+        on="k",
+        by="ts",
+        direction="forward",
+        at=F.col("ts"),
+    )
 
 
 def _centred(spark: SparkSession) -> DataFrame:
@@ -226,6 +239,8 @@ QUERIES = {
         _BOTH,
     ),
     "window_join": Query(_joined, "ts", _BOTH),
+    "ahead": Query(_ahead, "ts", _BOTH),
+    "labels alone": Query(_joined, "ts", ("labels",)),
     "centred": Query(_centred, "ts"),
     "session": _kind_of_one("gap_window(INTERVAL 3 SECONDS)"),
     "delta": _kind("delta_window(x, 2)"),
@@ -371,3 +386,81 @@ def plain(rows: DataFrame) -> list[tuple[Any, ...]]:
 def made(spark: SparkSession, query: Query) -> DataFrame:
     """The query over the tables as they are."""
     return spark.sql(query.text) if isinstance(query.text, str) else query.text(spark)
+
+
+KEY_TYPES = {
+    "STRING": "concat('k', k)",
+    "STRING COLLATE UTF8_LCASE": "IF(id % 2 = 0, 'K', 'k') || CAST(k AS STRING)",
+    "INT": "CAST(k AS INT)",
+    "DECIMAL(9, 2)": "CAST(k AS DECIMAL(9, 2)) / 4",
+    "DATE": "date_from_unix_date(CAST(k AS INT))",
+    "TIMESTAMP": "timestamp_seconds(k)",
+    "TIMESTAMP_NTZ": "CAST(timestamp_seconds(k) AS TIMESTAMP_NTZ)",
+    "BINARY": "CAST(CAST(k AS STRING) AS BINARY)",
+    "BOOLEAN": "k > 5",
+    "DOUBLE": "CASE WHEN k < 3 THEN -0D WHEN k < 6 THEN 0D WHEN k < 9 THEN DOUBLE('NaN') "
+    "ELSE k END",
+    "STRUCT<a: BIGINT, b: DOUBLE>": "named_struct('a', k % 2, 'b', IF(k > 6, -0D, NULL))",
+}
+TIME_TYPES = {
+    "TINYINT": ("CAST(t - 20 AS TINYINT)", "CAST({} AS TINYINT)"),
+    "SMALLINT": ("CAST(t - 20 AS SMALLINT)", "CAST({} AS SMALLINT)"),
+    "INT": ("CAST(t AS INT)", "{}"),
+    "BIGINT": ("t - 9223372036854775802", "{}L"),
+    "DATE": ("DATE'2024-02-15' + CAST(t AS INT)", "{}"),
+    "TIMESTAMP": ("TIMESTAMP'2026-03-07 12:00:00' + make_dt_interval(0, t)", "INTERVAL {} HOURS"),
+    "TIMESTAMP_NTZ": (
+        "TIMESTAMP_NTZ'2026-03-07 12:00:00' + make_dt_interval(0, t)",
+        "INTERVAL {} HOURS",
+    ),
+    "DECIMAL(9, 2)": ("CAST(t AS DECIMAL(9, 2))", "CAST({} AS DECIMAL(9, 2))"),
+    "DOUBLE": ("IF(t > 35, DOUBLE('NaN'), CAST(t - 20 AS DOUBLE))", "{}D"),
+}
+TYPED = [
+    """SELECT id, key, time, sum(x) OVER (PARTITION BY key ORDER BY time
+       RANGE BETWEEN {a} PRECEDING AND {b} FOLLOWING) AS a FROM {events}""",
+    """SELECT id, key, time, sum(x) OVER (PARTITION BY key ORDER BY time DESC
+       RANGE BETWEEN CURRENT ROW AND {b} FOLLOWING) AS a FROM {events}""",
+    "SELECT id, key, time, count(*) OVER (PARTITION BY key ORDER BY time) AS n FROM {events}",
+    """SELECT id, key, time, lag(x) OVER (PARTITION BY key ORDER BY time, id) AS a,
+       max(x) OVER (PARTITION BY key ORDER BY time RANGE {a} PRECEDING) AS b FROM {events}""",
+    "SELECT id, time, sum(x) OVER (PARTITION BY 'all' ORDER BY time RANGE {a} PRECEDING) AS a "
+    "FROM {events}",
+    "SELECT id, key, count(*) OVER (PARTITION BY key ORDER BY key) AS n FROM {events}",
+    "SELECT key, time, sum(x) AS a FROM {events} GROUP BY key, time",
+    """SELECT w.*, g.y FROM (SELECT id, key, time, x, sum(x) OVER (PARTITION BY key ORDER BY time
+         RANGE {a} PRECEDING) AS a FROM {events}) w JOIN (SELECT x, count(*) AS y FROM fixed
+         GROUP BY x) g ON w.x = g.x""",
+    """SELECT l.id, l.key, l.time, f.a FROM {labels} l, LATERAL (SELECT sum(e.x) AS a
+         FROM {events} e WHERE e.key = l.key AND e.time <= l.time AND e.time > l.time - {a}) f""",
+    """SELECT l.id, l.key, l.time, f.a FROM {labels} l, LATERAL (SELECT max(e.x) AS a
+         FROM {events} e WHERE e.key = l.key AND e.time >= l.time) f""",
+]
+"""Queries over keys and times of any type."""
+
+
+def typed(spark: SparkSession, key: str, time: str, text: str) -> str:
+    """A query over some types of the key and of the time, between two distances."""
+    of_time, distance = TIME_TYPES[time]
+    columns = f"CAST({KEY_TYPES[key]} AS {key}) AS key, {of_time} AS time"
+    tables = {t: f"(SELECT id, x, {columns} FROM {t})" for t in ("events", "labels")}
+    return text.format(a=distance.format(5), b=distance.format(2), **tables)
+
+
+def differing(whole: DataFrame, old: DataFrame, work: ChangedQuery) -> int:
+    """The number of rows that a refreshed table has too many, or too few."""
+    keys, time = work.spans.columns[:-2], work.plan.timeName()
+    spans = work.spans.toDF(*(f"key_{i}" for i in range(len(keys))), "first", "last")
+    inside = F.lit(True)
+    for i, of in enumerate(keys):
+        inside &= F.col(f"key_{i}").eqNullSafe(F.col(of))
+    first, last = F.col("first"), F.col("last")
+    if time is not None:
+        within = (F.col(time) >= F.coalesce(first, F.col(time))) & (
+            F.col(time) <= F.coalesce(last, F.col(time))
+        )
+        without = F.col(time).isNull() & (first.isNull() | last.isNull())
+        inside &= F.coalesce(within, F.lit(False)) | without
+    kept = old.join(spans, inside, "left_anti")
+    found = kept.unionAll(work.answers())
+    return found.exceptAll(whole).count() + whole.exceptAll(found).count()

@@ -18,6 +18,7 @@ import refreshes
 import sash
 from refreshes import QUERIES
 from sash import merging
+from sash.changed_query import ChangedQuery
 
 
 @pytest.fixture
@@ -101,6 +102,35 @@ def test_more_queries_are_refreshed_again_and_again(clocks):
 def test_each_query_is_refreshed_again_and_again(clocks, name):
     seed = random.randrange(10**6)  # noqa: S311
     assert law(clocks, [name], seed, rounds=5) >= 5  # without a key one a round
+
+
+def typed_law(spark, seed, queries):
+    """Over keys and times of types that are drawn."""
+    drawn = random.Random(seed)  # noqa: S311
+    spans = 0
+    for _ in range(queries):
+        key, time = drawn.choice([*refreshes.KEY_TYPES]), drawn.choice([*refreshes.TIME_TYPES])
+        text = drawn.choice(refreshes.TYPED)
+        query = refreshes.typed(spark, key, time, text)
+        tables = refreshes.Tables(spark, drawn.randrange(10**6))
+        try:
+            before = spark.sql(query)
+            old = spark.createDataFrame(before.collect(), before.schema)
+        except AnalysisException:  # of Spark: no such distance between these
+            continue
+        changes = tables.change()
+        names = ("events", "labels") if "LATERAL" in text else ("events",)
+        with ChangedQuery(query, {name: changes[name] for name in names}) as work:
+            wrong = refreshes.differing(spark.sql(query), old, work)
+            assert wrong == 0, f"seed {seed}, {key}, {time}: {query}"
+            spans += work.count
+    return spans
+
+
+@pytest.mark.slow
+def test_keys_and_times_may_have_any_type(clocks):
+    seed = random.randrange(10**6)  # noqa: S311
+    assert typed_law(clocks, seed, 8) > 0
 
 
 def spans_of(query, changes):
@@ -285,6 +315,22 @@ def test_a_refresh_says_how_much_it_reads_and_when_a_whole_run_is_quicker(
     assert not caplog.records
     assert refreshed_at("t < 4", "").read == 100
     assert "files with 100% of the bytes of answered have answers" in caplog.text
+
+
+def test_a_table_of_dates_has_no_answers_of_several_times_of_a_day(spark):
+    """Spans of time would take rows of the day for changed ones that are none."""
+    spark.sql(
+        "SELECT 1 AS k, timestamp_seconds(id) AS at FROM range(40)"
+    ).createOrReplaceTempView("timed")
+    query = """SELECT k, at, count(*) OVER (PARTITION BY k ORDER BY at
+        RANGE INTERVAL 2 SECONDS PRECEDING) AS n FROM timed"""
+    spark.sql(f"SELECT k, CAST(at AS DATE) AS at, n FROM ({query})").createOrReplaceTempView(
+        "dated"
+    )
+    late = spark.table("timed").where("at = timestamp_seconds(20)")
+    late = late.withColumn("_change_type", F.lit("insert"))
+    with pytest.raises(PySparkValueError, match="a table whose at is timestamp, as in the query"):
+        sash.refresh(query, {"timed": late}, into="dated", id=["k", "at"])
 
 
 def test_arguments_of_changed_and_refresh(spark, late):

@@ -23,13 +23,36 @@ private[refresh] final case class ChangedRows(rows: Option[LogicalPlan], unknown
 private[refresh] object ChangedRows extends PredicateHelper {
 
   /**
-   * Fails if a row's change may change answers that its key and time do not tell.
+   * Those of each place where the query reads a changed table, beside the query as if the unions
+   * had no other rows than the place's. Fails if a row's change may change answers that its key
+   * and time do not tell.
    *
    * @param changes the changed rows of a table, in the table's columns
    */
-  def of(query: LogicalPlan, changes: String => LogicalPlan): ChangedRows = {
+  def of(
+      query: LogicalPlan,
+      changes: String => LogicalPlan
+  ): Seq[(LogicalPlan, LogicalPlan)] = {
     query.foreach(check)
-    below(query, changes)
+    for (one <- alone(query); rows <- below(one, changes).rows) yield one -> rows
+  }
+
+  /** The query with one of its changed tables each, of those that unions put together. */
+  private def alone(plan: LogicalPlan): Seq[LogicalPlan] = plan match {
+    case _ if !ChangedTable.isIn(plan) => Seq(plan)
+    case u: Union =>
+      for (child <- u.children.filter(ChangedTable.isIn); one <- alone(child)) yield {
+        val columns = u.output.zip(one.output).map { case (a, value) =>
+          Alias(value, a.name)(a.exprId, a.qualifier)
+        }
+        Project(columns, one)
+      }
+    case _ =>
+      plan.children
+        .foldLeft(Seq(Seq.empty[LogicalPlan])) { (before, child) =>
+          before.flatMap(some => alone(child).map(some :+ _))
+        }
+        .map(plan.withNewChildren(_))
   }
 
   private def check(plan: LogicalPlan): Unit = {
@@ -64,7 +87,7 @@ private[refresh] object ChangedRows extends PredicateHelper {
           Alias(value, a.name)(a.exprId, a.qualifier)
         }
         ChangedRows(Some(Project(columns, rows)), AttributeSet.empty)
-      case _: LeafNode => ChangedRows(None, AttributeSet.empty)
+      case _ if !ChangedTable.isIn(plan) => ChangedRows(None, AttributeSet.empty)
       case w: Window =>
         val answers = w.windowExpressions.map(nothing)
         child.over(Project(w.child.output ++ answers, _), answers.map(_.toAttribute))
@@ -82,22 +105,7 @@ private[refresh] object ChangedRows extends PredicateHelper {
         val known = splitConjunctivePredicates(f.condition).filterNot(rows.isUnknown)
         rows.over(known.foldLeft(_)((of, condition) => Filter(condition, of)))
       case a: Aggregate => ofGroups(a, child)
-      case u: Union =>
-        val children = u.children.map(below(_, changes))
-        val rows = children.zip(u.children).map { case (c, of) =>
-          c.rows.getOrElse(LocalRelation(of.output, Nil))
-        }
-        val unknown = u.output.zipWithIndex.collect {
-          case (a, i) if children.zip(u.children).exists { case (c, of) =>
-                c.unknown.contains(of.output(i))
-              } =>
-            a
-        }
-        ChangedRows(
-          Option.when(children.exists(_.rows.nonEmpty))(u.withNewChildren(rows)),
-          AttributeSet(unknown)
-        )
-      case j: Join => ofJoin(j, below(j.left, changes), below(j.right, changes))
+      case j: Join      => ofJoin(j, below(j.left, changes), below(j.right, changes))
       case _: SubqueryAlias | _: View | _: Distinct | _: Sort | _: ResolvedHint |
           _: RepartitionOperation =>
         child

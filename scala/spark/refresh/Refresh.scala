@@ -8,13 +8,14 @@ import org.apache.spark.sql.catalyst.AliasIdentifier
 import org.apache.spark.sql.catalyst.analysis.{Resolver, UnresolvedAttribute, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
+import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.expressions.{Window => Over}
-import org.apache.spark.sql.functions.{coalesce, col, count, lit, max, min, sum}
+import org.apache.spark.sql.functions._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sash.RefreshInternals
 import org.apache.spark.sql.types._
@@ -32,15 +33,17 @@ import io.sash.spark.lateral.LateralWindows
  * and within a key.
  *
  * @param query with a [[ChangedTable]] at each place where it reads a changed table
- * @param changed the rows that the query makes of changed rows, in the query's columns
+ * @param changed for each of these places the rows that the query makes of changed rows, in its
+ *   columns, and how far the windows reach that they may be in
  * @param keys the columns of the query that tell apart rows which never meet in a window
  * @param time the order of the windows, as one of the query's columns or the start of its hops;
  *   none if any row of a key may be in the window of another
+ * @param reach the longest one of all windows
  */
 final class Refresh private (
     session: SparkSession,
     query: LogicalPlan,
-    changed: LogicalPlan,
+    changed: Seq[(LogicalPlan, WindowReach)],
     keys: Seq[Attribute],
     time: Option[Expression],
     reach: WindowReach
@@ -58,18 +61,14 @@ final class Refresh private (
    * stands for no limit. No two spans of a key meet.
    */
   def spans: DataFrame = {
-    val units = time.fold[Expression](Literal(null, LongType))(Spans.units)
-    def end(moved: Expression, none: Literal) = If(IsNull(units), none, moved)
-    // by numbers, since a name of the query's may be one of these
-    val numbered = keys.zipWithIndex.map { case (k, i) => Alias(k, s"key_$i")() } :+
-      Alias(end(Spans.back(units, reach.ahead), Spans.NoFirst), "first")() :+
-      Alias(end(Spans.ahead(units, reach.back), Spans.NoLast), "last")()
     val by = keys.indices.map(i => col(s"key_$i"))
     val inOrder = Over.partitionBy(by: _*).orderBy("first", "last")
     val before = inOrder.rowsBetween(Over.unboundedPreceding, -1)
     val until = inOrder.rowsBetween(Over.unboundedPreceding, 0)
     val isApart = coalesce(col("first") > max("last").over(before), lit(true))
-    val joined = run(Project(numbered, ChangedTable.restored(changed)))
+    val joined = changed
+      .map { case (rows, reach) => run(spansOf(rows, reach)) }
+      .reduce(_ unionAll _)
       .withColumn("begins", isApart.cast("int"))
       .withColumn("n", sum("begins").over(until))
       .groupBy(by :+ col("n"): _*)
@@ -83,25 +82,51 @@ final class Refresh private (
     run(Project(names ++ ends, table))
   }
 
-  /** A row of the number of keys, the number of spans, and the least and the greatest end. */
-  def bounds(spans: DataFrame): DataFrame = {
-    val numbers = keys.indices.map(i => s"key_$i")
-    run(inUnits(spans))
-      .toDF(numbers :+ "first" :+ "last": _*)
-      .groupBy(numbers.map(col): _*)
-      .agg(count(lit(1)).as("spans"), min("first").as("least"), max("last").as("greatest"))
-      .agg(
-        count(lit(1)).as("keys"),
-        sum("spans").as("spans"),
-        min("least").as("least"),
-        max("greatest").as("greatest")
-      )
+  /** A span for each of some rows. */
+  private def spansOf(rows: LogicalPlan, reach: WindowReach): LogicalPlan = {
+    val units = time.fold[Expression](Literal(null, LongType))(Spans.units)
+    def end(moved: Expression, none: Literal) = If(IsNull(units), none, moved)
+    // by numbers, since a name of the query's may be one of these
+    val numbered = keys.zipWithIndex.map { case (k, i) => Alias(k, s"key_$i")() } :+
+      Alias(end(Spans.back(units, reach.ahead), Spans.NoFirst), "first")() :+
+      Alias(end(Spans.ahead(units, reach.back), Spans.NoLast), "last")()
+    Project(numbered, ChangedTable.restored(rows))
   }
 
-  /** The spans as rows of the driver, which each plan has with it. */
-  def local(spans: DataFrame): DataFrame = {
-    val rows = spans.queryExecution.toRdd.map(_.copy()).collect()
-    run(LocalRelation(spans.queryExecution.analyzed.output, rows.toIndexedSeq))
+  /**
+   * Looks through all spans. A few of them become rows of the driver, which each plan has with
+   * it; more stay where they are.
+   */
+  def found(spans: DataFrame, few: Long): Spans = {
+    val numbers = keys.indices.map(i => s"key_$i")
+    val units = run(inUnits(spans)).toDF(numbers :+ "first" :+ "last": _*)
+    val ends = Seq(min("first"), max("last"))
+    val all = units.agg(count(lit(1)), ends ++ numbers.map(count(_)): _*).head()
+    // any ends, where there is no span
+    def number(at: Int): Long = if (all.isNullAt(at)) 0L else all.getLong(at)
+    def kept(rows: DataFrame): DataFrame = if (number(0) <= few) local(rows) else rows
+    val byKey = kept(
+      units
+        .groupBy(numbers.map(col): _*)
+        .agg(
+          sort_array(collect_list("first")).as("firsts"),
+          sort_array(collect_list("last")).as("lasts")
+        )
+    )
+    Spans(
+      kept(spans),
+      byKey.queryExecution.analyzed,
+      mayBeNull = numbers.indices.map(i => number(3 + i) < number(0)),
+      keys = byKey.count(),
+      count = number(0),
+      least = number(1),
+      greatest = number(2)
+    )
+  }
+
+  private def local(of: DataFrame): DataFrame = {
+    val rows = of.queryExecution.toRdd.map(_.copy()).collect()
+    run(LocalRelation(of.queryExecution.analyzed.output, rows.toIndexedSeq))
   }
 
   private def inUnits(spans: DataFrame): LogicalPlan = {
@@ -112,29 +137,22 @@ final class Refresh private (
     Project(table.output.dropRight(2) ++ ends, table)
   }
 
-  /**
-   * The query's answers within some spans, from the rows within their reach alone.
-   *
-   * @param least the least of the spans' first times
-   * @param greatest the greatest of their last times
-   */
-  def answers(spans: DataFrame, least: Long, greatest: Long): DataFrame = {
-    val within = Spans(inUnits(spans), least, greatest)
-    val read = new RowsInReach(within.rows).below(query, keys, time, reach)
-    run(within.rows(ChangedTable.restored(read), keys, time, WindowReach.Own))
+  /** The query's answers within some spans, from the rows within their reach alone. */
+  def answers(spans: Spans): DataFrame = {
+    val read = new RowsInReach(spans.near).below(query, keys, time, reach)
+    run(spans.near(ChangedTable.restored(read), keys, time, WindowReach.Own))
   }
 
   /** The rows of a table with the query's keys and time that lie within some spans. */
-  def within(rows: DataFrame, spans: DataFrame, least: Long, greatest: Long): DataFrame = {
+  def within(rows: DataFrame, spans: Spans): DataFrame = {
     val table = rows.queryExecution.analyzed
-    val of = Spans(inUnits(spans), least, greatest)
-    run(of.rows(table, keys.map(columnOf(table)), timeOf(table), WindowReach.Own))
+    run(spans.near(table, keys.map(columnOf(table)), timeOf(table), WindowReach.Own))
   }
 
-  /** The rows of a table with the query's time between two times. */
-  def near(rows: DataFrame, least: Long, greatest: Long): DataFrame = {
+  /** The rows of a table with the query's time between the first span and the last. */
+  def near(rows: DataFrame, spans: Spans): DataFrame = {
     val table = rows.queryExecution.analyzed
-    val limits = timeOf(table).flatMap(Spans.between(_, least, greatest, WindowReach.Own))
+    val limits = timeOf(table).flatMap(spans.between(_, WindowReach.Own))
     run(limits.fold(table)(Filter(_, table)))
   }
 
@@ -143,7 +161,7 @@ final class Refresh private (
    *
    * @param text which names the table `t`. The call of `sash_among` in it becomes the conditions
    *   on the table alone: that a row may have the id of one of the answers, and that it lies
-   *   between two times
+   *   between the first span and the last
    * @param ids the columns of the id, quoted
    * @param count the number of the answers; 0 if all of them are new
    */
@@ -153,13 +171,12 @@ final class Refresh private (
       answers: DataFrame,
       ids: JList[String],
       count: Long,
-      least: Long,
-      greatest: Long
+      spans: Spans
   ): Unit = {
     val among =
       Option.when(count > 0)(Among.one(table, answers, ids.asScala.toSeq, count)).flatten
     val limits = time
-      .flatMap(Spans.between(_, least, greatest, WindowReach.Own))
+      .flatMap(spans.between(_, WindowReach.Own))
       .map(_.transform { case a: Attribute =>
         UnresolvedAttribute(Seq("t", a.name))
       })
@@ -204,22 +221,26 @@ object Refresh {
     }
     val rows = changes.asScala.view.mapValues(_.queryExecution.analyzed).toMap
     // refuses a query before its columns are looked for
-    val changed = ChangedRows.of(plan, rows).rows.get
+    val changed = ChangedRows.of(plan, rows)
     val zone = session.sessionState.conf.sessionLocalTimeZone
     val (time, reach) = timeOf(plan, zone)
-    val keys = plan.output.filter { a =>
+    val isKeyed = RowsBelow.isKeyed(plan)
+    val all = plan.output.filter { a =>
       RowOrdering.isOrderable(a.dataType) && RowsBelow.isKey(plan, a) &&
-      (time.isEmpty || !isInstant(a.dataType) && !time.exists(_.references.contains(a)))
+      !time.exists(_.references.contains(a))
     }
-    val isKeyed = plan.exists {
-      case w: Window => w.partitionSpec.nonEmpty
-      case _         => false
-    }
-    if (keys.isEmpty && isKeyed)
+    // a time of groups is no key beside others, so that spans join
+    val timeless = all.filterNot(a => time.nonEmpty && isInstant(a.dataType))
+    val keys = if (timeless.isEmpty && isKeyed) all else timeless
+    if (keys.isEmpty && isKeyed && !time.exists(RowsBelow.isKey(plan, _)))
       throw ChangedTable.refuse(
-        "none of its columns is in PARTITION BY of each of its windows; select the key, too"
+        "none of its columns is in PARTITION BY of each of its windows; select the key, too. " +
+          "If a key is an expression, make it a column below the windows"
       )
-    new Refresh(session, plan, changed, keys, time, reach)
+    val withReach = changed.map { case (of, rows) =>
+      rows -> time.flatMap(RowsBelow.reach(of, _, zone)).getOrElse(WindowReach.Endless)
+    }
+    new Refresh(session, plan, withReach, keys, time, reach)
   }
 
   /** The share of a table's bytes that the files have which some of its rows are read from. */
@@ -291,8 +312,16 @@ object Refresh {
     (a.qualifier :+ a.name).corresponds(b.qualifier :+ b.name)(as)
 
   /** Whether a plan is all of a table or view; another query may have an alias of that name. */
-  private def isTable(plan: LogicalPlan): Boolean =
-    plan.isInstanceOf[LeafNode] || plan.isInstanceOf[View]
+  private def isTable(plan: LogicalPlan): Boolean = plan match {
+    case _: LeafNode | _: View => true
+    // Spark pads columns of CHAR above a table
+    case Project(columns, _: LeafNode) =>
+      columns.exists(_.exists {
+        case s: StaticInvoke => s.functionName == "readSidePadding"
+        case _               => false
+      })
+    case _ => false
+  }
 
   /** Subqueries over a range of time, as windows. */
   private def asWindows(session: SparkSession, plan: LogicalPlan): LogicalPlan =
@@ -314,7 +343,9 @@ object Refresh {
       reach <- RowsBelow.reach(plan, time, zone) if reach.openEnds < 2
     } yield (time: Expression, reach)
     reaches
-      .minByOption { case (time, reach) => (reach.openEnds, TimeUnit.of(time.dataType).isEmpty) }
+      .minByOption { case (time, reach) =>
+        (reach.openEnds, TimeUnit.of(time.dataType).isEmpty, !RowsBelow.isPlace(plan, time))
+      }
       .fold[(Option[Expression], WindowReach)]((None, WindowReach.Endless)) { case (t, r) =>
         (Some(t), r)
       }

@@ -1,17 +1,24 @@
 package io.sash.spark.refresh
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.aggregate.{
+  AggregateExpression,
+  AggregateFunction
+}
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.types.{DataType, StructType}
 
+import io.sash.spark.base.TimeUnit
+import io.sash.spark.kinds.{BoundsWindow, SlidingAggregate}
+import io.sash.spark.plan.WindowFilter
 import io.sash.spark.windows.Ties
 
 /** Follows columns of a query down to the rows that its windows and groups read. */
-private[refresh] object RowsBelow {
+private[refresh] object RowsBelow extends PredicateHelper {
 
-  /** Whether an answer of the plan may depend on several rows of its tables. */
+  /** Whether an answer of the plan may depend on several rows of its changed tables. */
   def meet(plan: LogicalPlan): Boolean = plan.exists {
-    case _: Window | _: Aggregate | _: Distinct => true
+    case _: Window | _: Aggregate | _: Distinct => ChangedTable.isIn(plan)
     case _                                      => false
   }
 
@@ -20,7 +27,14 @@ private[refresh] object RowsBelow {
    * expression over the operator's output has. None if the value comes from elsewhere.
    */
   def of(plan: LogicalPlan, e: Expression): Option[Seq[(LogicalPlan, Expression)]] = {
-    val steps = plan match {
+    val read = steps(plan, e).filter { case (child, _) => meet(child) }
+    Option.when(read.forall { case (child, of) =>
+      of.references.subsetOf(child.outputSet) && !of.exists(_.isInstanceOf[AggregateExpression])
+    })(read)
+  }
+
+  private def steps(plan: LogicalPlan, e: Expression): Seq[(LogicalPlan, Expression)] =
+    plan match {
       case p: Project   => Seq(p.child -> substituted(e, p.projectList))
       case a: Aggregate => Seq(a.child -> substituted(e, a.aggregateExpressions))
       case x: Expand =>
@@ -30,10 +44,22 @@ private[refresh] object RowsBelow {
       case u: Union => u.children.map(c => c -> mapped(e, u.output, c.output))
       case other    => other.children.map(_ -> e)
     }
-    val read = steps.filter { case (child, _) => meet(child) }
-    Option.when(read.forall { case (child, of) =>
-      of.references.subsetOf(child.outputSet) && !of.exists(_.isInstanceOf[AggregateExpression])
-    })(read)
+
+  /** Whether windows are in the order of a value, or it is made of a time. */
+  def isPlace(plan: LogicalPlan, e: Expression): Boolean = plan match {
+    case w: Window if isOrder(w, e) => true
+    case _ =>
+      e.references.exists(a => hasTime(a.dataType)) ||
+      steps(plan, e).exists { case (child, of) => isPlace(child, of) }
+  }
+
+  private def hasTime(dataType: DataType): Boolean = dataType match {
+    case s: StructType => s.exists(f => hasTime(f.dataType))
+    case other         => TimeUnit.of(other).nonEmpty
+  }
+
+  private def isOrder(w: Window, e: Expression): Boolean = w.orderSpec.headOption.exists { o =>
+    origin(w.child, o.child).semanticEquals(origin(w.child, e))
   }
 
   /** An expression over the columns of a Union, over the columns of one of its children. */
@@ -88,6 +114,12 @@ private[refresh] object RowsBelow {
       case _            => true
     }
     isOwn && of(plan, e).exists(_.forall { case (child, of) => isKey(child, of) })
+  }
+
+  /** Whether windows over changed rows have keys, and not the same one for all rows. */
+  def isKeyed(plan: LogicalPlan): Boolean = plan.exists {
+    case w: Window => meet(w) && !w.partitionSpec.forall(origin(w.child, _).foldable)
+    case _         => false
   }
 
   private def isOfGroup(a: Aggregate, e: Expression): Boolean = {
@@ -151,18 +183,44 @@ private[refresh] object RowsBelow {
     below.and(list.collect { case a: Alias => a.toAttribute -> below.of(a.references) })
 
   private def ofWindow(w: Window, below: Reached, time: Expression, zone: String): Reached = {
-    val isByTime = w.orderSpec.headOption.exists { o =>
-      origin(w.child, o.child).semanticEquals(origin(w.child, time))
-    }
+    val isByTime = isOrder(w, time)
+    // rows of two keys never meet
+    val isOwn = isByTime && isSaid(w.child, time, w.partitionSpec)
     val placed = below.of(
       (w.partitionSpec ++ w.orderSpec.map(_.child)).flatMap(_.references)
     )
     below.and(w.windowExpressions.map { e =>
-      val windows = e.collect { case x: WindowExpression => x }
+      val windows = e.collect { case x: WindowExpression if !leavesOut(w.child, x) => x }
       val own =
-        if (isByTime) windows.map(WindowReach.of(_, zone)).foldLeft(WindowReach.Own)(_ max _)
+        if (isOwn) WindowReach.Own
+        else if (isByTime) windows.map(WindowReach.of(_, zone)).foldLeft(WindowReach.Own)(_ max _)
         else WindowReach.Endless
       e.toAttribute -> (own + below.of(e.references).max(placed))
     })
+  }
+
+  /**
+   * Whether a window of a range has a condition that no row fulfils: labels among events, in the
+   * windows over the events alone.
+   */
+  private def leavesOut(rows: LogicalPlan, window: WindowExpression): Boolean =
+    window.windowFunction match {
+      case AggregateExpression(f, _, _, Some(condition), _) if isOfRange(f, window.windowSpec) =>
+        val shown = condition.transform { case WindowFilter(c) => c }
+        splitConjunctivePredicates(shown).exists { c =>
+          val value = origin(rows, c)
+          value.foldable && value.eval() == false
+        }
+      case _ => false
+    }
+
+  /** Whether a row that is left out by a condition decides nothing for the others. */
+  private def isOfRange(f: AggregateFunction, spec: WindowSpecDefinition): Boolean = {
+    val kind = Some(f).collect { case s: SlidingAggregate => s.kind ++ s.slide }.toSeq.flatten
+    (kind, spec.frameSpecification) match {
+      case (Seq(_: BoundsWindow), _)                       => true
+      case (Seq(), SpecifiedWindowFrame(RangeFrame, _, _)) => true
+      case _                                               => false
+    }
   }
 }

@@ -1,24 +1,38 @@
 package io.sash.spark.refresh
 
+import java.util.Locale
+
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.LeftSemi
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
+import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
 
 import io.sash.spark.base.TimeUnit
 import io.sash.spark.base.TimeUnit.{Day, Micro}
 import io.sash.spark.times.Reach
 
 /**
- * Spans of time, each of one key. They are a table of the keys and of the first and the last
- * time, in units as in a [[WindowReach]]. The least and the greatest BIGINT stand for no limit.
- * A span without a limit holds the rows without a time, too.
+ * Spans of time, in units as in a [[WindowReach]]. The least and the greatest BIGINT stand for no
+ * limit. A span without a limit holds the rows without a time, too.
  *
- * @param table the keys, then the first and the last time
+ * @param rows the keys, and the first and the last time, as users see them
+ * @param byKey the keys, then the first and the last times of all spans of one, in order
+ * @param mayBeNull whether any of a column of the keys is NULL
  * @param least the least of the first times
  * @param greatest the greatest of the last times
  */
-private[refresh] final case class Spans(table: LogicalPlan, least: Long, greatest: Long) {
+private[refresh] final case class Spans(
+    rows: DataFrame,
+    byKey: LogicalPlan,
+    mayBeNull: Seq[Boolean],
+    keys: Long,
+    count: Long,
+    least: Long,
+    greatest: Long
+) {
 
   /**
    * The rows whose key and time lie in a span, or within reach of one.
@@ -26,33 +40,42 @@ private[refresh] final case class Spans(table: LogicalPlan, least: Long, greates
    * @param keys of a row, in the order of the spans' keys
    * @param time of a row; if there is none, the spans have no limits
    */
-  def rows(
+  def near(
       of: LogicalPlan,
       keys: Seq[Expression],
       time: Option[Expression],
       reach: WindowReach
   ): LogicalPlan = {
     // one plan may ask several times, each with columns of its own
-    def column(of: Expression, name: String) =
-      Alias(of, name)(explicitMetadata = Some(Spans.Mark))
-    val columns = table.output.map(a => column(a, a.name))
-    val first = column(Spans.back(table.output.init.last, reach.back), "first")
-    val last = column(Spans.ahead(table.output.last, reach.ahead), "last")
-    val spans = Project(columns.dropRight(2) :+ first :+ last, table)
-    val equal = keys.zip(columns).map { case (key, span) => EqualNullSafe(key, span.toAttribute) }
-    val inside = time.map(within(_, first.toAttribute, last.toAttribute))
+    val columns = byKey.output.map(a => Alias(a, a.name)(explicitMetadata = Some(Spans.Mark)))
+    val (ofKey, ends) = columns.map(_.toAttribute).splitAt(keys.length)
+    val equal = keys.zip(ofKey).zip(mayBeNull).map { case ((key, span), hasNull) =>
+      if (hasNull) EqualNullSafe(key, span) else EqualTo(key, span)
+    }
+    val inside = time.filter(_ => reach.openEnds < 2).map(within(_, ends, reach))
     val condition = (equal ++ inside).reduceOption(And)
-    val near = time.flatMap(Spans.between(_, least, greatest, reach)).fold(of)(Filter(_, of))
-    Join(near, spans, LeftSemi, condition, JoinHint.NONE)
+    val some = time.flatMap(between(_, reach)).fold(of)(Filter(_, of))
+    Join(some, Project(columns, byKey), LeftSemi, condition, JoinHint.NONE)
   }
 
-  private def within(time: Expression, first: Attribute, last: Attribute): Expression = {
+  /** The condition on a time to lie between the first span and the last, or within reach. */
+  def between(time: Expression, reach: WindowReach): Option[Expression] =
+    Spans.between(
+      time,
+      Spans.back(Literal(least), reach.back).eval().asInstanceOf[Long],
+      Spans.ahead(Literal(greatest), reach.ahead).eval().asInstanceOf[Long]
+    )
+
+  private def within(time: Expression, ends: Seq[Attribute], reach: WindowReach): Expression = {
     val units = Spans.units(time)
-    val between = And(LessThanOrEqual(first, units), LessThanOrEqual(units, last))
-    if (!time.nullable) between
+    val Seq(firsts, lasts) = ends
+    val from = Spans.back(units, reach.ahead)
+    val meets = InSpans(from, Spans.ahead(units, reach.back), firsts, lasts)
+    if (!time.nullable) meets
+    else if (reach.openEnds > 0) Or(IsNull(time), meets)
     else {
-      val isOpen = Or(EqualTo(first, Spans.NoFirst), EqualTo(last, Spans.NoLast))
-      Or(between, And(IsNull(time), isOpen))
+      def holds(end: Literal) = InSpans(end, end, firsts, lasts)
+      If(IsNull(time), Or(holds(Spans.NoFirst), holds(Spans.NoLast)), meets)
     }
   }
 }
@@ -106,22 +129,54 @@ private[refresh] object Spans {
 
   /**
    * The condition on a time to lie between two ends, or within reach of them, with which scans
-   * leave out files. None if there are no limits.
+   * leave out files; and on the time that it is cut from. None if there are no limits.
    */
-  def between(
+  private def between(time: Expression, least: Long, greatest: Long): Option[Expression] = {
+    val first = literal(least, time.dataType).map(GreaterThanOrEqual(time, _))
+    val last = literal(greatest, time.dataType).map(LessThanOrEqual(time, _))
+    val inside = (first ++ last).reduceOption[Expression](And)
+    val own =
+      if (first.nonEmpty && last.nonEmpty || !time.nullable) inside
+      else inside.map(Or(_, IsNull(time)))
+    val ofSource = source(time, least, greatest).flatMap { case (e, a, b) => between(e, a, b) }
+    (own ++ ofSource).reduceOption[Expression](And)
+  }
+
+  /** The time that another one is cut from, and its limits. */
+  private def source(
       time: Expression,
       least: Long,
-      greatest: Long,
-      reach: WindowReach
-  ): Option[Expression] = {
-    def literal(units: Expression) =
-      this.literal(units.eval().asInstanceOf[Long], time.dataType)
-    val first = literal(back(Literal(least), reach.back))
-    val last = literal(ahead(Literal(greatest), reach.ahead))
-    val inside = (first.map(GreaterThanOrEqual(time, _)) ++ last.map(LessThanOrEqual(time, _)))
-      .reduceOption[Expression](And)
-    if (first.nonEmpty && last.nonEmpty || !time.nullable) inside
-    else inside.map(Or(_, IsNull(time)))
+      greatest: Long
+  ): Option[(Expression, Long, Long)] = {
+    val (first, last, day) = (BigInt(least), BigInt(greatest), BigInt(MICROS_PER_DAY))
+    val ends = time match {
+      case c: Cast if Day.isUnitOf(c.dataType) && Micro.isUnitOf(c.child.dataType) =>
+        Some((c.child, (first - Clocks) * day, (last + 1 + Clocks) * day))
+      case c: Cast if Micro.isUnitOf(c.dataType) && Day.isUnitOf(c.child.dataType) =>
+        Some((c.child, first / day - Clocks, last / day + Clocks))
+      case TruncTimestamp(Literal(unit: UTF8String, _), t, _) =>
+        Some((t, first, last + (longest(unit) + Clocks) * day))
+      case TruncDate(d, Literal(unit: UTF8String, _)) => Some((d, first, last + longest(unit)))
+      case _                                          => None
+    }
+    def limit(end: BigInt) = end.max(Long.MinValue).min(Long.MaxValue).toLong
+    ends.map { case (e, a, b) =>
+      (
+        e,
+        if (NoFirst.value == least) least else limit(a),
+        if (NoLast.value == greatest) greatest else limit(b)
+      )
+    }
+  }
+
+  /** In days; no two clocks of a time zone, past or present, differ by so much. */
+  private val Clocks = 2
+
+  private def longest(unit: UTF8String): Int = unit.toString.toUpperCase(Locale.ROOT) match {
+    case "MONTH" | "MM" | "MON"                                                     => 31
+    case "WEEK"                                                                     => 7
+    case u if u.endsWith("DAY") || u == "DD" || u == "HOUR" || u.contains("SECOND") => 1
+    case _                                                                          => 366
   }
 
   private def range(dataType: DataType): (Long, Long) = dataType match {

@@ -82,7 +82,8 @@ private[refresh] object WindowReach {
         val ahead = Option.when(g.following.eval().asInstanceOf[Number].longValue == 0)(0L)
         WindowReach(None, ahead)
       case j: JoinedWindow => j.kinds.map(ofKind).reduce(_ max _)
-      case b: BoundsWindow if b.isAtDistances(order) =>
+      // without an upper end, rows of no time may hold all others
+      case b: BoundsWindow if b.copy(upper = b.upper.orElse(b.lower)).isAtDistances(order) =>
         WindowReach(end(b.lower, up = false), end(b.upper, up = true))
       case _: DeltaWindow | _: PunctuationWindow | _: GapWindow | _: PredicateWindow |
           _: OwnRowsWindow | _: OwnRangeWindow =>

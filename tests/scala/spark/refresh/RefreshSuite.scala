@@ -1,9 +1,11 @@
 package io.sash.spark.refresh
 
 import scala.jdk.CollectionConverters._
+import scala.util.Random
 
 import org.apache.spark.sql.{classic, DataFrame}
 import org.apache.spark.sql.catalyst.plans.logical.Filter
+import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.sash.RefreshInternals
 
 import io.sash.spark.SashSuite
@@ -135,6 +137,135 @@ class RefreshSuite extends SashSuite {
       "SELECT l.k, l.t, f.a FROM labels l, LATERAL (SELECT sum(e.x) AS a FROM events e " +
         "WHERE e.k = l.k AND e.t >= l.t - 5 AND e.t < l.t) f"
     assert(spans(lateral) == Seq("20..25"))
+    assert(spans(lateral.replace("e.t >= l.t - 5 AND e.t < l.t", "e.t > l.t")) == Seq("..20"))
+  }
+
+  test("a changed label is answered alone") {
+    spark.range(40).selectExpr("1 AS k", "id AS t", "id AS x").createOrReplaceTempView("others")
+    Seq("e.t >= l.t - 5 AND e.t < l.t" -> "20..20", "e.t >= l.t" -> "20..20").foreach {
+      case (range, span) =>
+        val query = "SELECT l.k, l.t, f.a FROM events l, LATERAL (SELECT sum(e.x) AS a FROM " +
+          s"others e WHERE e.k = l.k AND $range) f"
+        withClue(range)(assert(spans(query) == Seq(span)))
+    }
+    // it still is a row among others, where windows count rows
+    val both = "(SELECT k, t, 0 AS o FROM events UNION ALL SELECT k, t, 1 AS o FROM others)"
+    def counted(frame: String) = "SELECT k, t, count(*) FILTER (WHERE o = 1) OVER (" +
+      s"PARTITION BY k ORDER BY t $frame) AS n FROM $both"
+    assert(spans(counted("RANGE 5 PRECEDING")) == Seq("20..20"))
+    assert(spans(counted("ROWS 5 PRECEDING")) == Seq("20.."))
+  }
+
+  test("a row is in a span, or in reach of one, or not") {
+    val random = new Random(7)
+    val none = Seq(Long.MinValue, Long.MaxValue)
+    (1 to 2000).foreach { _ =>
+      val ends = Seq.fill(2 * random.nextInt(5))(random.nextInt(40).toLong).distinct.sorted
+      val open = none.filter(_ => random.nextBoolean() && ends.nonEmpty)
+      val all = (ends ++ open).sorted
+      val spans = all.drop(all.length % 2).grouped(2).map(s => s.head -> s.last).toSeq
+      val from = random.nextInt(42).toLong - 1
+      val until = from + random.nextInt(3)
+      def array(of: Seq[Long]) = ArrayData.toArrayData(of.toArray)
+      val found = InSpans.meet(from, until, array(spans.map(_._1)), array(spans.map(_._2)))
+      val meets = spans.exists { case (first, last) => first <= until && last >= from }
+      withClue(s"$spans, $from, $until")(assert(found == meets))
+    }
+  }
+
+  test("joins with groups of other tables leave spans as they are") {
+    spark.range(40).selectExpr("1 AS k", "id AS y").createOrReplaceTempView("others")
+    val windows = over("t", "RANGE 5 PRECEDING")
+    val groups = "(SELECT k, sum(y) AS y FROM others GROUP BY k)"
+    assert(
+      spans(s"SELECT w.*, g.y FROM ($windows) w JOIN $groups g ON w.k = g.k") ==
+        Seq("20..25")
+    )
+    val ofGroups = "(SELECT k, d, sum(x) AS a FROM events GROUP BY k, d)"
+    assert(
+      spans(s"SELECT g.*, o.y FROM $ofGroups g JOIN $groups o ON g.k = o.k") ==
+        Seq("20..20")
+    )
+  }
+
+  test("keys may be constant, or the time itself") {
+    val windows = over("t", "RANGE 5 PRECEDING")
+    assert(spans(windows.replace("BY k", "BY 'all'")) == Seq("20..25"))
+    assert(spans(windows.replace("BY k", "BY t")) == Seq("20..20"))
+    // or another time
+    val ofTime = windows.replace("BY k", "BY ts").replace("SELECT k", "SELECT ts")
+    assert(spans(ofTime) == Seq("20..25"))
+    spans(ofTime)
+    val changed = spark.table("events").where("t = 20")
+    assert(refresh(ofTime, changed).keyNames.toSeq == Seq("ts"))
+  }
+
+  test("the time is a column of order, or of hops, before other numbers") {
+    def timeOf(query: String): String = {
+      spans(query)
+      refresh(query, spark.table("events").where("t = 20")).timeName
+    }
+    val hops = "FROM events GROUP BY k, window(ts, '1 second')"
+    assert(timeOf(s"SELECT k, unix_micros(window.start) AS s, sum(x) AS a $hops") == "s")
+    assert(timeOf(s"SELECT x, ${over("t", "").drop(7)}") == "t")
+  }
+
+  test("scans know the limits of a time that another one is cut from") {
+    def limits(time: String, frame: String): Seq[String] = {
+      val cut = s"(SELECT k, x, $time AS c FROM events)"
+      val query = over("c", frame).replace("FROM events", s"FROM $cut")
+      spans(query)
+      val plan = refresh(query, spark.table("events").where("t = 20"))
+      val text = plan.answers(plan.found(plan.spans, 9L)).queryExecution.optimizedPlan.toString
+      "[<>]= [0-9]{4}-[0-9-]+ [0-9:]+".r.findAllIn(text).toSeq.distinct.sorted
+    }
+    withSettings("spark.sql.session.timeZone" -> "UTC") {
+      // Spark may know some itself
+      val ofDate = limits("CAST(h AS DATE)", "RANGE 1 PRECEDING")
+      assert(Seq("<= 1970-01-05 00:00:00", ">= 1969-12-29 00:00:00").diff(ofDate).isEmpty)
+      val ofDay = limits("date_trunc('DAY', h)", "RANGE INTERVAL 1 HOUR PRECEDING")
+      assert(Seq("<= 1970-01-04 01:00:00", ">= 1969-12-31 23:00:00").diff(ofDay).isEmpty)
+    }
+  }
+
+  test("tables with columns of CHAR and VARCHAR are refreshed") {
+    try {
+      spark.sql("CREATE TABLE chars (k CHAR(4), v VARCHAR(9), t INT) USING parquet")
+      spark.sql("INSERT INTO chars SELECT 'ab', 'c', CAST(id AS INT) FROM range(40)")
+      val query = "SELECT k, v, t, count(*) OVER (PARTITION BY k, v ORDER BY t RANGE 2 " +
+        "PRECEDING) AS n FROM chars"
+      val changed = ofClassic(spark.table("chars").where("t = 20"))
+      val plan = Refresh.of(ofClassic(spark.sql(query)), Map("chars" -> changed).asJava)
+      val found = plan.found(plan.spans, 9L)
+      assert(found.rows.collect().map(_.toString) === Seq("[ab  ,c,20,22]"))
+      assert(plan.answers(found).count() == 3)
+      assert(Refresh.tableName(ofClassic(spark.table("chars"))) != null)
+    } finally spark.sql("DROP TABLE IF EXISTS chars")
+  }
+
+  test("spans of a key without a time, and without a limit, hold rows without a time") {
+    spark
+      .sql("SELECT id % 3 AS k, IF(id < 3, NULL, id) AS t, id AS x FROM range(30)")
+      .createOrReplaceTempView("events")
+    def answered(frame: String, changed: String, mode: String) = {
+      val query = over("t", frame)
+      val plan = refresh(query, spark.table("events").where(changed))
+      withSettings("spark.sql.codegen.factoryMode" -> mode) {
+        val rows = plan.answers(plan.found(plan.spans, 9L)).collect().toSeq
+        val whole = spark.sql(query).collect().toSeq
+        assert(rows.toSet.subsetOf(whole.toSet))
+        rows.map(r => r.getLong(0) -> or(r.get(1))).sorted
+      }
+    }
+    Seq("CODEGEN_ONLY", "NO_CODEGEN").foreach { mode =>
+      assert(answered("RANGE 3 PRECEDING", "t = 4", mode) == Seq(1L -> "4", 1L -> "7"))
+      assert(answered("RANGE 3 PRECEDING", "x = 1", mode).length == 10)
+      val until = "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING"
+      assert(answered(until, "t = 7", mode) == Seq(1L -> "", 1L -> "4", 1L -> "7"))
+      assert(answered("", "t = 25", mode) == Seq(1L -> "", 1L -> "25", 1L -> "28"))
+      val ahead = "RANGE BETWEEN CURRENT ROW AND 3 FOLLOWING"
+      assert(answered(ahead, "t = 7", mode) == Seq(1L -> "4", 1L -> "7"))
+    }
   }
 
   test("a span ends with the type of its time") {
@@ -148,16 +279,16 @@ class RefreshSuite extends SashSuite {
     spans(query)
     val plan = refresh(query, spark.table("events").where("t = 20"))
     val spansOf = plan.spans
-    val bounds = plan.bounds(spansOf).head()
-    assert(bounds.toSeq == Seq(1L, 1L, 20L, 22L))
-    val answers = plan.answers(spansOf, 20L, 22L)
+    val found = plan.found(spansOf, 1L)
+    assert((found.keys, found.count, found.least, found.greatest) == (1L, 1L, 20L, 22L))
+    val answers = plan.answers(found)
     val sums = answers.collect().map(r => r.getLong(1) -> r.getLong(2)).sorted.toSeq
     assert(sums == Seq(20L -> 15L, 21L -> 11L, 22L -> 7L))
     val text = answers.queryExecution.optimizedPlan.toString
     assert(text.contains(">= 18") && text.contains("<= 22"))
-    val stored = plan.within(ofClassic(spark.table("events")), spansOf, 20L, 22L)
-    assert(stored.count() == 3)
-    val near = (least: Long) => plan.near(ofClassic(spark.table("events")), least, 22L).count()
+    val events = ofClassic(spark.table("events"))
+    assert(plan.within(events, found).count() == 3)
+    def near(least: Long) = plan.near(events, found.copy(least = least)).count()
     assert(near(20L) == 3 && near(Long.MinValue) == 23)
     // a filter that no row meets still has partitions; rows that are known to be none have not
     val none = (rows: DataFrame) => Refresh.isNone(ofClassic(rows))
