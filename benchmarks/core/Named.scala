@@ -47,7 +47,7 @@ object Named {
       case ("b_int", c)                         => new BaseIntervals(c)
       case ("amta", c)                          => new Amta(c)
       case ("log_mta", c)                       => new LogMta(c)
-      case (s"kvs_amta$log", c: Column[_, _])   =>
+      case (s"kvs_amta$log", c: Column[_, _]) =>
         new KvsAmta(c, rocksDb(), c, logFanOut = log.toInt)
       case _ => throw new IllegalArgumentException(s"$algorithm does not take this operation")
     }
