@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -48,8 +49,8 @@ def _over(time: str, frame: str, order: str = "{t}", call: str = "sum(x)") -> Qu
     return Query(OVER.format(t=time, call=call, order=by, frame=frame), time)
 
 
-def _joined(spark: SparkSession) -> DataFrame:
-    events, labels = spark.table("events").select("k", "ts", "x"), spark.table("labels")
+def _joined(spark: SparkSession, of: str = "events") -> DataFrame:
+    events, labels = spark.table(of).select("k", "ts", "x"), spark.table("labels")
     labels = labels.select("id", "k", "ts")
     rows = sash.window_join(
         labels, events, on="k", by="ts", n=(F.count("*"), "5 seconds"), s=(F.sum("x"), None)
@@ -240,7 +241,7 @@ QUERIES = {
     ),
     "window_join": Query(_joined, "ts", _BOTH),
     "ahead": Query(_ahead, "ts", _BOTH),
-    "labels alone": Query(_joined, "ts", ("labels",)),
+    "labels alone": Query(partial(_joined, of="fixed"), "ts", ("labels",)),
     "centred": Query(_centred, "ts"),
     "session": _kind_of_one("gap_window(INTERVAL 3 SECONDS)"),
     "delta": _kind("delta_window(x, 2)"),
