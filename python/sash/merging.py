@@ -46,10 +46,10 @@ def merged(query: ChangedQuery, into: str, ids: list[str]) -> tuple[int, int, in
     if not is_new:
         _warn(query, near, table, into)
     new, old = query.answers(), query.within(stored)
-    _refuse_coarse(query, new, table)
     compared = new.withColumn(_ACTION, F.lit("insert")) if is_new else _compared(new, old, ids)
     # rows alone: Spark 4.1 plans no MERGE from a view whose plan reads a table of Iceberg
     rows = compared.localCheckpoint(eager=False)
+    _refuse_coarse(query, rows, table)
     done = {row[_ACTION]: row["count"] for row in rows.groupBy(_ACTION).count().collect()}
     if is_new:
         _refuse_twice("query", rows, ids)
@@ -88,14 +88,17 @@ def _warn(query: ChangedQuery, near: DataFrame, table: DataFrame, into: str) -> 
         )
 
 
-def _refuse_coarse(query: ChangedQuery, new: DataFrame, table: DataFrame) -> None:
+def _refuse_coarse(query: ChangedQuery, rows: DataFrame, table: DataFrame) -> None:
     """Refuse a table of dates for times of a day, which no span tells apart there."""
     name = query.plan.timeName()
-    if name is None or table.select(column(name)).schema[0].dataType != DateType():
+    if name is None:
         return
     time = column(name)
-    of = new.select(time).schema[0].dataType.simpleString()
-    if not new.where(~time.eqNullSafe(time.cast("date").cast(of))).isEmpty():
+    asked, stored = (of.select(time).schema[0].dataType for of in (rows, table))
+    if stored != DateType() or asked == DateType():
+        return
+    if not rows.where(~time.eqNullSafe(time.cast(stored).cast(asked))).isEmpty():
+        of = asked.simpleString()
         raise value_error("into", f"a table whose {name} is {of}, as in the query", "date")
 
 
