@@ -5,11 +5,11 @@
 
 DIRECTORY is a checkout of https://github.com/IBM/sliding-window-aggregators, whose programs are
 compiled here by g++; without one, only ours run, and the report says so. Writes core.json and
-core.md, trees.json and trees.md, and a chart per figure to docs/benchmarks. ``--page`` chooses
-one of the two; each is of one machine. ``--resume`` goes on where a run was stopped, or adds
-turns to it; ``--again`` measures the cells anew that ``--cells`` chooses, and keeps the others;
-``--report`` only writes tables and charts anew. Each mean time of ours that is longer than theirs
-is profiled, too.
+core.md, trees.json and trees.md, and a chart per figure to docs/benchmarks. Each of the two pages
+is of one machine; ``--cells ^trees/`` measures one of them. ``--resume`` goes on where a run was
+stopped, or adds turns to it; ``--again`` measures the cells anew that ``--cells`` chooses, and
+keeps the others; ``--report`` only writes tables and charts anew. Each mean time of ours that is
+longer than theirs is profiled, too.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ import core_rides
 import machine
 from core_figures import FIGURES, STREAM, Cell, Figure, Statistic
 from core_results import Point, Store
+from harness import flags, is_chosen
 from progress import Progress
 
 ROOT = Path(__file__).parent.parent
-OUT = ROOT / "docs" / "benchmarks"
 OWN = Path(__file__).parent / "core"
 ARCHITECTURE = "arm64" if platform.machine() == "aarch64" else "x64"
 RIDES = "bulk_data_benchmark"
@@ -50,16 +50,22 @@ Run = dict[str, dict[float, float]]
 
 def main() -> None:
     """Measure what the flags select, and report."""
-    options = _options()
+    options = flags(
+        __doc__,
+        cpp=("", "a checkout of the authors' C++"),
+        again=(False, "forget what the pages have of these cells, and measure them anew"),
+    )
+    options.resume = options.resume or options.again
     ours = None if options.report else Ours()
-    theirs = Theirs(options.cpp) if options.cpp else None
+    theirs = Theirs(Path(options.cpp)) if options.cpp else None
     versions = (ours.versions() if ours else {}) | (theirs.versions() if theirs else {})
-    for page in options.page:
-        about = machine.about() if ours else None
-        store = Store(options.out / f"{page}.json", about, options.resume or options.again)
+    for page in core_report.TITLES:
+        wanted = _wanted(page, options)
+        if not wanted:
+            continue
+        store = Store(options, page)
         if ours:
             store.about["versions"].update(versions)
-            wanted = _wanted(page, options)
             if options.again:
                 store.forget({point for cell in wanted for point in _points(cell).values()})
             _run(wanted, store, ours, theirs, options.runs)
@@ -71,7 +77,7 @@ def _wanted(page: str, options: argparse.Namespace) -> list[Cell]:
     cells = [cell for figure in FIGURES if figure.page == page for cell in figure.cells()]
     if options.quick:
         cells = [cell for cell in cells if set(cell.xs) & {1 << 10, 1 << 20}]
-    return [cell for cell in cells if re.search(options.cells, cell.id)]
+    return [cell for cell in cells if is_chosen(options, cell.id)]
 
 
 def _run(cells: list[Cell], store: Store, ours: Ours, theirs: Theirs | None, runs: int) -> None:
@@ -92,7 +98,7 @@ def _run(cells: list[Cell], store: Store, ours: Ours, theirs: Theirs | None, run
             if figure.unfenced:
                 found["unfenced"] = theirs.run(cell, unfenced=True)
         for x, point in points.items():
-            store.add(point, {side: run[x] for side, run in found.items()})
+            store.add_run(point, {side: run[x] for side, run in found.items()})
         last = points[cell.xs[0]]
         shown = ", ".join(
             f"{side} {run[last.x]:.1f}" for side, run in found.items() if side != "allocated"
@@ -107,7 +113,7 @@ def _profile(cells: list[Cell], store: Store, ours: Ours) -> None:
         for cell in cells
         if cell.figure.statistic is Statistic.MEAN
         for point in _points(cell).values()
-        if (store.ratio(point, "theirs") or 0) > 1 and point not in store.profiles
+        if (store.ratio(point, "theirs") or 0) > 1 and not store.profile(point)
     ]
     progress = Progress(len(slower))
     for cell, point in slower:
@@ -337,23 +343,6 @@ class Theirs:
         if cell.figure.statistic is Statistic.MEDIAN:
             return max(STREAM // 20, 100 * int(cell.xs[0]))
         return STREAM // 20 if cell.operation == "bloom" else STREAM
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add = parser.add_argument
-    add("--cpp", type=Path, help="a checkout of the authors' C++")
-    add("--page", nargs="+", choices=core_report.TITLES, default=list(core_report.TITLES))
-    add("--runs", type=int, default=3, help="of each side, in turns; the best is reported")
-    add("--cells", default="", help="regex on figure/operation/algorithm/x")
-    add("--quick", action="store_true", help="n = 1,024 and 1,048,576 only")
-    add("--resume", action="store_true", help="keep what the page has, measure the rest")
-    add("--again", action="store_true", help="the same, but forget what it has of these cells")
-    add("--report", action="store_true", help="measure nothing")
-    add("--out", type=Path, default=OUT)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -106,7 +106,8 @@ class Cell(NamedTuple):
     def id(self) -> str:
         """A name to select cells by."""
         xs = ",".join(f"{x:g}" if x < 1 << 10 else str(x) for x in self.xs)
-        return f"{self.figure.name}/{self.operation}/{self.series.algorithm}/{xs}"
+        place = f"{self.figure.page}/{self.figure.name}"
+        return f"{place}/{self.operation}/{self.series.algorithm}/{xs}"
 
 
 IN_ORDER = [

@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -17,6 +13,7 @@ import machine
 import summary
 from core_figures import FIGURES, Figure
 from core_results import Point, Store
+from harness import chart
 from summary import Comparison, Ratio
 
 TITLES = {
@@ -58,7 +55,6 @@ COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#6
 
 def write(store: Store, page: str, directory: Path) -> None:
     """Write a page and the charts of its figures that have points."""
-    plt.rcParams.update({"font.size": 11, "svg.hashsalt": "sash", "svg.fonttype": "none"})
     figures = [figure for figure in FIGURES if figure.page == page]
     about = ABOUT.format(
         title=TITLES[page],
@@ -107,7 +103,8 @@ def _summary(store: Store, figures: list[Figure]) -> Iterator[str]:
 
 def _slower(store: Store, figures: list[Figure]) -> Iterator[str]:
     """The mean times that are over theirs, and the methods that take them."""
-    if not store.profiles:
+    profiles = {p: found for p in store.results if (found := store.profile(p))}
+    if not profiles:
         return
     yield "## Mean times over the C++, and where they go"
     yield ""
@@ -118,7 +115,7 @@ def _slower(store: Store, figures: list[Figure]) -> Iterator[str]:
     yield "| mean time | ours / C++ | methods |"
     yield "|---|--:|---|"
     columns = {figure.name: figure for figure in figures}
-    for point, profile in store.profiles.items():
+    for point, profile in profiles.items():
         methods = [
             f"{'.'.join(method.split('.')[-2:])} {share:.0%}" for method, share in profile.items()
         ]
@@ -190,30 +187,21 @@ def _draw(store: Store, figure: Figure, path: Path) -> None:
         for operation in figure.operations
         if any((p.figure, p.operation) == (figure.name, operation) for p in store.results)
     ]
-    drawing, axes = plt.subplots(
-        1,
-        len(operations),
-        figsize=(max(9, 6.5 * len(operations)), 4.8),
-        layout="constrained",
-        squeeze=False,
-        sharey=True,
-    )
-    for operation, axis in zip(operations, axes.flat, strict=True):
-        _panel(store, figure, operation, axis)
-    axes.flat[0].set_ylabel(figure.unit)
-    compared = any(
-        "theirs" in runs for p, runs in store.results.items() if p.figure == figure.name
-    )
-    key = "\n(solid: Sash, dotted: the authors' C++)" if compared else ""
-    drawing.suptitle(figure.title + key, weight="bold")
-    handles = {
-        label: handle
-        for axis in axes.flat
-        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
-    drawing.legend(handles.values(), handles, loc="outside lower center", ncols=4, frameon=False)
-    drawing.savefig(path, metadata={"Date": None})
-    plt.close(drawing)
+    size = max(9, 6.5 * len(operations)), 4.8
+    with chart(path, size, (1, len(operations)), sharey=True) as (drawing, axes):
+        for operation, axis in zip(operations, axes, strict=True):
+            _panel(store, figure, operation, axis)
+        axes[0].set_ylabel(figure.unit)
+        compared = any(store.best(p, "theirs") for p in store.results if p.figure == figure.name)
+        key = "\n(solid: Sash, dotted: the authors' C++)" if compared else ""
+        drawing.suptitle(figure.title + key, weight="bold")
+        handles = {
+            label: handle
+            for axis in axes
+            for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
+        }
+        place = "outside lower center"
+        drawing.legend(handles.values(), handles, loc=place, ncols=4, frameon=False)
 
 
 def _panel(store: Store, figure: Figure, operation: str, axis: Axes) -> None:
@@ -243,7 +231,6 @@ def _panel(store: Store, figure: Figure, operation: str, axis: Axes) -> None:
     )
     axis.tick_params(axis="x", labelrotation=30)
     axis.grid(alpha=0.25)
-    axis.spines[["top", "right"]].set_visible(False)
 
 
 def _is_narrow(axis: Axes) -> bool:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+import argparse
+from dataclasses import dataclass
 
-from results import opened, save
+import harness
 
 
 @dataclass(frozen=True)
@@ -22,56 +21,46 @@ class Point:
         return f"{self.figure}, {self.operation}, {self.series}, {self.x:,}"
 
 
-class Store:
-    """Each run of both sides, in nanoseconds or bytes, and the circumstances."""
+class Store(harness.Store):
+    """Each run of both sides, in nanoseconds or bytes, and the methods that take our time."""
 
-    def __init__(self, path: Path, about: dict[str, Any] | None, resume: bool) -> None:
-        self._path = path
-        self.about, results = opened(path, about, resume)
-        self.results: dict[Point, dict[str, list[float]]] = {}
-        self.profiles: dict[Point, dict[str, float]] = {}
-        """By method, the share of our time."""
-        for saved in results:
-            runs, profile = saved.pop("runs"), saved.pop("profile", None)
-            point = Point(**saved)
-            self.results[point] = runs
-            if profile:
-                self.profiles[point] = profile
+    def __init__(self, options: argparse.Namespace, page: str) -> None:
+        super().__init__(options, page, flat=Point)
 
     def turns(self, point: Point) -> int:
         """How often a point was measured."""
-        return len(self.results.get(point, {}).get("ours", []))
+        return len(self._runs(point, "ours"))
 
     def forget(self, points: set[Point]) -> None:
-        """Drop the runs of some points."""
-        self.results = {p: runs for p, runs in self.results.items() if p not in points}
+        """Drop what was found of some points."""
+        self.results = {p: found for p, found in self.results.items() if p not in points}
 
-    def add(self, point: Point, run: dict[str, float]) -> None:
+    def add_run(self, point: Point, run: dict[str, float]) -> None:
         """Keep a run of each side of a point, on disk too; ``allocated`` is in bytes a call."""
-        runs = self.results.setdefault(point, {})
+        runs = self.results.setdefault(point, {"runs": {}})["runs"]
         for side, found in run.items():
             runs.setdefault(side, []).append(round(found, 3))
-        self._save()
+        self.save()
+
+    def profile(self, point: Point) -> dict[str, float]:
+        """By method, the share of our time; empty if none was measured."""
+        shares: dict[str, float] = self.results[point].get("profile", {})
+        return shares
 
     def add_profile(self, point: Point, profile: dict[str, float]) -> None:
         """Keep a profile of our side of a point, on disk too."""
-        self.profiles[point] = profile
-        self._save()
-
-    def _save(self) -> None:
-        results: list[dict[str, Any]] = []
-        for point, runs in self.results.items():
-            results.append({**asdict(point), "runs": runs})
-            if point in self.profiles:
-                results[-1]["profile"] = self.profiles[point]
-        save(self._path, {**self.about, "results": results})
+        self.results[point]["profile"] = profile
+        self.save()
 
     def best(self, point: Point, side: str) -> float | None:
         """The least of one side's runs: what else runs on a machine only adds to them."""
-        runs = self.results.get(point, {}).get(side)
-        return min(runs) if runs else None
+        return min(self._runs(point, side), default=None)
 
     def ratio(self, point: Point, side: str) -> float | None:
         """Our best run over another side's."""
         ours, other = self.best(point, "ours"), self.best(point, side)
         return ours / other if ours and other else None
+
+    def _runs(self, point: Point, side: str) -> list[float]:
+        runs: dict[str, list[float]] = self.results.get(point, {"runs": {}})["runs"]
+        return runs.get(side, [])

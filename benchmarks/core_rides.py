@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
+
+from harness import chart
 
 DAYS = 36
 RIDES = 2_000_000
@@ -71,18 +72,14 @@ def draw(path: Path) -> None:
         "elements that leave at once": evicted[evicted > 0],
         "younger elements of a late one": _distances(starts),
     }
-    plt.rcParams.update({"font.size": 11, "svg.hashsalt": "sash", "svg.fonttype": "none"})
-    figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
-    for axis, (title, found) in zip(axes, panels.items(), strict=True):
-        bins = np.geomspace(1, max(2, found.max()), 40) if found.min() < 100 else 40
-        axis.hist(found, bins=bins, color="#0072B2")
-        axis.set(yscale="log", xlabel=title)
-        if not isinstance(bins, int):
-            axis.set_xscale("log")
-        axis.spines[["top", "right"]].set_visible(False)
-    axes[0].set_ylabel("rides")
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    with chart(path, (13, 4), (1, 3)) as (_, axes):
+        for axis, (title, found) in zip(axes, panels.items(), strict=True):
+            bins = np.geomspace(1, max(2, found.max()), 40) if found.min() < 100 else 40
+            axis.hist(found, bins=bins, color="#0072B2")
+            axis.set(yscale="log", xlabel=title)
+            if not isinstance(bins, int):
+                axis.set_xscale("log")
+        axes[0].set_ylabel("rides")
 
 
 def _distances(starts: Seconds) -> npt.NDArray[np.int64]:
