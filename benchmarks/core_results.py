@@ -22,7 +22,7 @@ class Point:
 
 
 class Store(harness.Store):
-    """Each run of both sides, in nanoseconds or bytes, and the methods that take our time."""
+    """Each run of both sides, in nanoseconds or bytes, and the classes that take our time."""
 
     def __init__(self, options: argparse.Namespace, page: str) -> None:
         super().__init__(options, page, flat=Point)
@@ -43,7 +43,7 @@ class Store(harness.Store):
         self.save()
 
     def profile(self, point: Point) -> dict[str, float]:
-        """By method, the share of our time; empty if none was measured."""
+        """By class, the share of our time; empty if none was measured."""
         shares: dict[str, float] = self.results[point].get("profile", {})
         return shares
 
