@@ -1,6 +1,6 @@
 package io.sash.core.algebra
 
-/** An aggregation of a part of each input, whose answer is made of another aggregation's. */
+/** `aggregation` over a `part` of each input, with `finish` applied to its answer. */
 private[sash] class Adapted[I, In, Agg, Out, B](
     val aggregation: Aggregation[In, Agg, Out],
     val part: I => In,

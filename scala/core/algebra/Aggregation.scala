@@ -41,8 +41,8 @@ trait Aggregation[In, Agg, Out] extends Serializable {
   def on[I](part: I => In): Aggregation[I, Agg, Out] = new Adapted(this, part, (out: Out) => out)
 
   /**
-   * The same aggregation with `finish` of its answer as the answer. It keeps the laws, the
-   * identity and the cost; `finish` is called once a query. A primitive answer is boxed.
+   * The same aggregation, with `finish` applied to its answer. It keeps the laws, the identity
+   * and the cost; `finish` is called once a query. A primitive answer is boxed.
    * {{{
    * Max[Double].map(celsius => celsius * 1.8 + 32.0).aggregate(15.0, 20.0) == 68.0
    * }}}

@@ -202,13 +202,14 @@ trait Stretches {
   def append(from: Int, until: Int): Unit
 
   /**
-   * The slot with the aggregate of the appended elements, else the identity; valid until a call.
+   * The slot with the aggregate of the appended elements, or the identity if there are none;
+   * valid until the next call.
    */
   def answer(): Int
 
   /**
    * The slot with the aggregate of the elements [from, until), at the cost of one range; valid
-   * until a call. Throws an IllegalArgumentException if the window has no such elements.
+   * until the next call. Throws an IllegalArgumentException if the window has no such elements.
    */
   final def range(from: Int, until: Int): Int = {
     begin()

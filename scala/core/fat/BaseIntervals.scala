@@ -57,10 +57,6 @@ final class BaseIntervals(initial: Partials)
 
   override def query(): Int = query(size)
 
-  /**
-   * The slot that holds the aggregate of the youngest `last` elements, or the identity if `last`
-   * is 0; valid until the next call.
-   */
   override def query(last: Int): Int = {
     requireSuffix(last)
     if (last == 0) {
@@ -132,6 +128,6 @@ final class BaseIntervals(initial: Partials)
 
 object BaseIntervals {
 
-  /** The most places whose intervals can all have numbers. */
+  /** The most elements whose intervals all have slot numbers. */
   val MaxCapacity: Int = SlotRing.MaxCapacity / 2
 }

@@ -22,16 +22,16 @@ import io.sash.core.slots.Partials
  *  - (I4) a node above a leaf in use is in use, too, and holds the aggregate of its children in
  *    use, in order
  *
- * Cost in combines, for n members: none for a query. For each of the log4(n) + 2 levels, a member
- * that comes takes at most 1, and one that leaves at most 3. If all leaves have been used, the
- * members move together, or the leaves double if over three quarters have members: amortised 2
- * combines a member. Space: 4/3 slots a leaf, and at most 8/3 leaves a member while as many come
- * as leave. Leaves never become fewer.
+ * Cost in combines, for n members: none for a query. On each of the log4(n) + 2 levels, a member
+ * that comes takes at most 1, and a member that leaves at most 3. When all leaves have been used,
+ * the members are packed into the first leaves, and the number of leaves doubles if over three
+ * quarters hold members. That takes amortised 2 combines a member. Space: 4/3 slots a leaf, and
+ * at most 8/3 leaves a member while as many members come as leave. The tree never shrinks.
  *
  * If the column throws, the tree has to be cleared.
  *
- * Paper: the FlatFAT of ''General Incremental Sliding-Window Aggregation'', section 4, with
- * locations that are used in turn, and packed, as in section 5.
+ * Paper: the FlatFAT of ''General Incremental Sliding-Window Aggregation'', section 4. As in
+ * section 5, leaves are used one after the other, and packed.
  */
 final class MemberTree(initial: Partials) {
   import MemberTree._
@@ -82,7 +82,7 @@ final class MemberTree(initial: Partials) {
       partials.identity(levels(0) + leaf)
       while (numbers(front) < 0) front += 1
       while (numbers(back - 1) < 0) back -= 1
-      update(leaf) // and nodes that are out of use now, which nobody reads
+      update(leaf) // it may fold nodes that are out of use now, too: nobody reads them
     }
   }
 

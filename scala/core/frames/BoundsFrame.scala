@@ -3,9 +3,9 @@ package io.sash.core.frames
 import io.sash.core.elements.{InOrderWindow, Stretches}
 
 /**
- * The rows whose keys lie between two bounds that the current row says. Neither bound has to move
- * forwards from row to row, so no row ever leaves. The windows hold the rows of the partition and
- * answer for stretches of them ([[io.sash.core.elements.Stretches]]).
+ * The rows whose keys lie between the current row's own two bounds. Either bound may move back
+ * from row to row, so no row ever leaves. The windows hold the rows of the partition and answer
+ * for stretches of them ([[io.sash.core.elements.Stretches]]).
  *
  * Cost: at most 4 log m comparisons, and the windows' cost. Here m is the number of rows between
  * the frame's begin and the youngest row that a frame has reached. Space: n keys besides.

@@ -3,9 +3,9 @@ package io.sash.core.frames
 import io.sash.core.elements.InOrderWindow
 
 /**
- * The frame of the delta policy, which ends at the current row. When a row enters, the oldest
- * rows leave while their attribute is more than delta below the new row's. A row that has left
- * never comes back, even if the attribute goes back.
+ * The frame of the delta policy, which ends at the current row. When a row enters, the oldest row
+ * leaves, again and again, while its attribute is more than delta below the new row's. A row that
+ * has left never comes back, even if a later attribute is smaller again.
  *
  * Paper: ''General Incremental Sliding-Window Aggregation'', section 2.2, with a slide of 0.
  *

@@ -3,18 +3,19 @@ package io.sash.core.frames
 import io.sash.core.elements.{InOrderWindow, Stretches}
 
 /**
- * EXCLUDE CURRENT ROW, GROUP or TIES: answers for a row's frame without the excluded rows. These
- * stay in the windows, which answer for ranges of their rows
+ * EXCLUDE CURRENT ROW, GROUP or TIES: answers for a row's frame without the excluded rows. The
+ * excluded rows stay in the windows, which answer for ranges of their rows
  * ([[io.sash.core.elements.Stretches]]).
  *
- * Cost: one comparison a row, amortised two, and at most three ranges of a window.
+ * Cost a row: amortised at most three comparisons of order keys, and at most three ranges of each
+ * window.
  *
  * @param peers order keys, compared for equality only; null for EXCLUDE CURRENT ROW
  * @param keepsRow whether the row itself stays (TIES)
  */
 final class Exclusion(peers: Rows, keepsRow: Boolean) {
 
-  /** Rows [from, until) are excluded, where they are in the frame. */
+  /** Rows [from, until) are excluded, as far as they are in the frame. */
   private[this] var from = 0L
   private[this] var until = 0L
   private[this] var row = -1L

@@ -20,14 +20,15 @@ import io.sash.core.slots.Bytes
  *   if (frame.moveTo(0, arrived = 1, ended = false))
  *     column.lower(window.query())
  * }}}
- * A frame without windows says for a row where its window begins and ends, and its owner moves
- * the window: a part of a [[JoinedFrame]], or a frame over elements in a store.
+ * A frame without windows only says where each row's window begins and ends; its owner moves the
+ * window. The parts of a [[JoinedFrame]] are such frames, and so are frames over elements in a
+ * store.
  *
  * A row enters once. In most frames the first row of a window only moves forwards, and a row
  * leaves once. In an [[OwnWidthFrame]] and in a [[BoundsFrame]] the first row may move back. So
  * no row leaves there, and the windows are asked for some of their rows.
  *
- * Invariant: `evicted` <= `entered` <= rows arrived. Rows [evicted, entered) are in the frame;
+ * Invariant: `evicted` <= `entered` <= rows arrived. Rows [evicted, entered) are in the windows;
  * later rows are in open slots.
  *
  * @param rows the rows that the frame compares; null if it compares none
@@ -70,20 +71,20 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow], rows: Rows 
   }
 
   /**
-   * Whether some rows leave before others. If not, all rows before a row leave when it enters, or
-   * none leaves.
+   * Whether some rows leave before others. If not, either all older rows leave when a row enters,
+   * or no row leaves.
    */
   def evicts: Boolean = true
 
   /** Whether a row may enter later than it arrives. */
   def lags: Boolean = false
 
-  /** The largest number of rows in the frame, as far as it is known. */
+  /** The largest number of rows in a frame, or Long.MaxValue if it is not known. */
   def longest: Long = Long.MaxValue
 
   /**
    * Whether the frames of row `now` and of later rows would be the same without row `last` and
-   * the rows before it. The two rows are the only ones that are compared.
+   * the rows before it. Only these two rows are compared.
    */
   def isOver(last: Long, now: Long): Boolean = false
 
@@ -93,21 +94,21 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow], rows: Rows 
   /** Whether later frames depend on more than the rows of this frame: see `write`. */
   def remembers: Boolean = false
 
-  /** Goes on where a frame before has stopped, with its rows: [first, end). */
+  /** Continues where another instance stopped, whose windows held the rows [first, end). */
   def resume(first: Long, end: Long): Unit = {
     entered = end
     evicted = first
   }
 
-  /** Writes what the frame remembers beside its rows. */
+  /** Writes the frame's state, apart from its rows. */
   def write(out: Bytes): Unit = ()
 
-  /** Reads what `write` has left, after `resume`. */
+  /** Reads the bytes of `write`, after `resume`. */
   def read(in: ByteBuffer): Unit = ()
 
   /**
-   * Says that the row that arrived last stands for more rows, which lie before all rows that are
-   * asked for.
+   * Says that the row that arrived last stands for `rows` more rows. All of them lie before any
+   * row for which the caller asks.
    */
   def omit(rows: Long): Unit = ()
 
@@ -121,17 +122,17 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow], rows: Rows 
   def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean
 
   /**
-   * The same for a part of a [[JoinedFrame]], which then asks for the first row (`firstIn`). A
-   * part need not find its first row where another part decides.
+   * `moveTo` for a part of a [[JoinedFrame]], which asks for the first row separately
+   * (`firstIn`). So a part need not search for its first row where another part decides.
    */
   private[frames] def moveEnd(current: Long, arrived: Long, ended: Boolean): Boolean =
     moveTo(current, arrived, ended)
 
   /**
-   * The first row of the frame of row `current`, to which the end has moved; `from` or `until` if
-   * the first row lies before the one or behind the other. No later call has a smaller `from`.
+   * The first row of the frame of row `current`, but at least `from` and at most `until`. The
+   * frame's end has moved to this row before (`moveEnd`). No later call has a smaller `from`.
    *
-   * @param ofLater whether the first row of all later frames is asked for, too
+   * @param ofLater whether no later frame may begin before the returned row either
    */
   private[frames] def firstIn(
       @unused current: Long,
@@ -160,7 +161,7 @@ abstract class Frame private[frames] (windows: Array[InOrderWindow], rows: Rows 
     evictions += 1
   }
 
-  /** Lets the rows enter that have arrived and are not above row `current`. */
+  /** Lets the arrived rows enter that are not above the upper bound of row `current`. */
   protected final def enterNotAbove(current: Long, arrived: Long): Unit =
     while (entered < arrived && !rows.isAbove(entered, current)) enter()
 

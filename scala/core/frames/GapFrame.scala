@@ -16,10 +16,10 @@ import io.sash.core.slots.Bytes
 sealed abstract class SinceFrame(windows: Array[InOrderWindow], rows: Rows)
     extends Frame(windows, rows) {
 
-  /** Whether frames begin at this row, which is the next to enter and has one before it. */
+  /** Whether frames begin at this row. It enters next, and another row has come before it. */
   protected def begins(row: Long): Boolean
 
-  /** The first row that `begins` still compares with the next one. */
+  /** The first row that `begins` may still compare with the next row to enter. */
   protected def compared: Long = entered - 1
 
   override final def evicts: Boolean = false
@@ -33,18 +33,18 @@ sealed abstract class SinceFrame(windows: Array[InOrderWindow], rows: Rows)
     true
   }
 
-  // other rows may have left a window of several frames
+  // in a JoinedFrame the first row of the window may be another part's
   override def write(out: Bytes): Unit = out.putNumber(evicted)
 
   override def read(in: ByteBuffer): Unit = evicted = Bytes.number(in)
 }
 
 /**
- * A session: it begins behind a gap, before a row that is above the upper bound of the row before
- * it. No gap is between rows of equal keys.
+ * A session: it begins at a row that lies above the upper bound of the row before it. There is no
+ * gap between rows of equal keys.
  *
- * @param isBounded whether a session also begins at a row if the window's first row is below the
- *   row's lower bound
+ * @param isBounded whether a session also begins at a row if the present session's first row lies
+ *   below the row's lower bound
  */
 final class GapFrame(windows: Array[InOrderWindow], keys: Rows, isBounded: Boolean = false)
     extends SinceFrame(windows, keys) {

@@ -14,7 +14,7 @@ private[frames] final class GroupRows(rows: Rows, lower: Long, upper: Long) exte
   private[this] var oldest = 0L
   private[this] var numbered = 0L
 
-  // the row that was asked for last, and its group
+  // the last current row, and its group
   private[this] var lastOf = -1L
   private[this] var lastGroup = 0L
 

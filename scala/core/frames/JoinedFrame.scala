@@ -6,8 +6,8 @@ import io.sash.core.elements.{InOrderWindow, Stretches}
 import io.sash.core.slots.Bytes
 
 /**
- * The rows that are in the frames of all parts, or from the first row of any part until the last
- * row of any. If neither bound of a part ever moves back, this frame's do not either.
+ * The rows that are in the frames of all parts, or else all rows from the parts' earliest first
+ * row to their latest last row. If no part's bound ever moves back, this frame's do not either.
  *
  * Otherwise the windows hold the rows that a later frame may begin with, and answer for some of
  * them ([[io.sash.core.elements.Stretches]]). The parts whose bounds move forwards say which.
@@ -17,7 +17,7 @@ import io.sash.core.slots.Bytes
  * more.
  *
  * @param parts frames without windows of their own, of the same rows
- * @param ofAll whether a row has to be in all parts
+ * @param ofAll whether a row has to be in the frames of all parts
  */
 final class JoinedFrame(windows: Array[InOrderWindow], parts: Array[Frame], ofAll: Boolean)
     extends Frame(windows) {

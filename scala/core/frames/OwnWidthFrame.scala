@@ -4,8 +4,8 @@ import io.sash.core.elements.{InOrderWindow, Suffixes}
 
 /**
  * Frames that end at the current row and begin as far back as that row says. A frame may begin
- * before the frame of the row before it, so no row ever leaves. The windows hold all rows of the
- * partition so far and answer for the youngest ([[io.sash.core.elements.Suffixes]]).
+ * earlier than the frame of the previous row, so no row ever leaves. The windows hold all rows of
+ * the partition so far and answer for the youngest ([[io.sash.core.elements.Suffixes]]).
  */
 sealed abstract class OwnWidthFrame(windows: Array[InOrderWindow], keys: Rows)
     extends Frame(windows, keys) {

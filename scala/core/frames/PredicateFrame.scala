@@ -5,8 +5,8 @@ import io.sash.core.elements.InOrderWindow
 /**
  * A frame that ends at the current row and is bounded by its own content. When a row enters, the
  * oldest rows leave until the condition holds for the aggregate of the rest, or no row is left. A
- * row that has left never comes back. Suppose the condition, where it holds for a window, also
- * holds for each younger part of that window. Then the frame is the longest that meets it.
+ * row that has left never comes back. The frame is the longest that meets the condition, if every
+ * suffix of a window that meets it meets it, too.
  *
  * Cost: at most two tests of the condition a row, amortised.
  *

@@ -23,7 +23,8 @@ final class RangeKeys(val ring: KeyRing, user: Int, lower: KeyBound, upper: KeyB
   private[this] val isLowerPeers = lower == KeyBound.CurrentRow
   override val isUpToPeers: Boolean = upper == KeyBound.CurrentRow
 
-  // a key is below if it compares as less than the first, and above if as more than the second
+  // a key lies below the frame if comparing it with the lower bound gives less than
+  // `leastWithin`, and above if comparing it with the upper bound gives more than `mostWithin`
   private[this] val leastWithin = if (isOpen(lower)) 1 else 0
   private[this] val mostWithin = if (isOpen(upper)) -1 else 0
 

@@ -7,9 +7,9 @@ import scala.annotation.unused
 import io.sash.core.slots.Bytes
 
 /**
- * The rows among which a frame finds its own, with the two bounds that each row has. In batch
- * they are keys in a ring ([[RangeKeys]]); on a stream they are elements in a store. Rows are
- * numbered from 0, in the order of the window.
+ * The rows among which a frame finds its own rows, with the two bounds of each row. In batch they
+ * are keys in a ring ([[RangeKeys]]); on a stream they are elements in a store. Rows are numbered
+ * from 0, in the order of the window.
  */
 abstract class Rows {
 
@@ -22,10 +22,10 @@ abstract class Rows {
   /** Whether two rows have equal keys. */
   def arePeers(row: Long, other: Long): Boolean
 
-  /** Whether no row lies below a lower bound. */
+  /** Whether there is no lower bound. */
   def isUnboundedBelow: Boolean
 
-  /** Whether just the rows behind the current row's peers lie above its upper bound. */
+  /** Whether the upper bound is the current row, peers included. */
   def isUpToPeers: Boolean
 
   /**
@@ -35,13 +35,13 @@ abstract class Rows {
    */
   def firstNotBelow(current: Long, from: Long, until: Long): Long
 
-  /** The same from the first row on, for bounds that may move back. */
+  /** `firstNotBelow` from the first row on, for bounds that may move back. */
   def searchNotBelow(current: Long, until: Long): Long = firstNotBelow(current, 0L, until)
 
   /** Whether the condition that belongs to these rows holds for `row`. */
   def holds(@unused row: Long): Boolean = true
 
-  /** The number of rows before it that `row` itself asks for. If negative, it asks for none. */
+  /** The row's own width: how many rows before it are in its frame. If negative, none is in it. */
   def width(@unused row: Long): Long = -1L
 
   /**
@@ -58,7 +58,10 @@ abstract class Rows {
   /** Forgets all rows, since another partition begins. */
   def clear(): Unit
 
-  /** Writes the key of a row that is still compared; none is, unless rows outlive the process. */
+  /**
+   * Writes the key of a row with which later rows are still compared. In batch there is nothing
+   * to write, since rows do not outlive the process.
+   */
   def write(@unused row: Long, @unused out: Bytes): Unit = ()
 
   /** Reads the key of a row, as `write` has left it. */

@@ -14,7 +14,10 @@ sealed abstract class Slide {
   /** Begins another partition. */
   def clear(): Unit
 
-  /** Whether row `now` and later ones would slide alike without row `last` and earlier ones. */
+  /**
+   * Whether the slides at row `now` and at later rows would be the same without row `last` and
+   * the rows before it.
+   */
   def isOver(last: Long, now: Long): Boolean
 }
 

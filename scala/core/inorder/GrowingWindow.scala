@@ -9,8 +9,8 @@ import io.sash.core.slots.Partials
  *
  * Cost: one combine an insertion, none a query. Space: one partial, and the slots that are open.
  *
- * @param fromIdentity whether the first element, too, is combined, with the identity. Partials
- *   that keep the aggregate beside their slots need it: they cannot copy it out of a slot
+ * @param fromIdentity whether the first element is combined with the identity, and not copied.
+ *   Partials that keep the aggregate beside their slots need it: `copy` cannot reach it there
  *
  * Paper: `aggB` of ''In-Order Sliding-Window Aggregation in Worst-Case Constant Time'', section
  * 4, on its own.

@@ -8,8 +8,8 @@ import io.sash.core.slots.Partials
  *
  * Cost: n - 1 combines a query, none otherwise. Space: n partials, and one for the answer.
  *
- * @param fromIdentity whether a query starts with the identity and combines every value into it.
- *   That takes one combine more. A column needs it if its answer is not in its slots
+ * @param fromIdentity whether a query starts with the identity and combines every value into it,
+ *   which takes one combine more. A column needs it if it keeps the answer beside its slots
  *
  * Paper: the ''Naive'' and ''Recalculate-All'' baselines of all five papers.
  */

@@ -6,7 +6,7 @@ import io.sash.core.slots.{Invertible, Partials, Positions}
 
 /**
  * SlickDeque (Inv) over several ranges: each element is kept once, and each distinct range has
- * one running answer. Used as a single window, it is its longest window.
+ * one running answer. The calls of a single window mean the longest window.
  *
  * Invariants, for window i over the positions `fronts(i)` … B-1:
  *  - (I1) positions `front` … B-1 hold the lifted values, where `front` is the least of `fronts`

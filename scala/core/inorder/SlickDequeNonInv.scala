@@ -15,10 +15,11 @@ import io.sash.core.slots.{Partials, Selective}
  *  - (I2) di ⊗ di+1 = di for every i: no element is made useless by a younger one
  *  - (I3) d0 is the aggregate of the window
  *
- * Cost: amortised under 2 comparisons a slide; query none. Queries of several ranges, the longest
- * first, share one walk of the deque: at most its length and four looks a range. A walk past m
- * elements of the deque takes at most 2 log m + 3 looks, so the ranges may come in any order.
- * Space: 1 to n partials (open elements apart).
+ * Cost: amortised under 2 comparisons a slide; query none. A look is the reading of an element's
+ * position. Queries of several ranges, the longest first, share one walk of the deque: it takes
+ * at most as many looks as the deque is long, and four a range. A walk past m elements of the
+ * deque takes at most 2 log m + 3 looks, so the ranges may come in any order. Space: 1 to n
+ * partials (open elements apart).
  *
  * Paper: ''SlickDeque'', section 3.2, algorithm 2.
  */

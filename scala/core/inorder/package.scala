@@ -1,6 +1,6 @@
 package io.sash.core
 
-/** The algorithms for elements that arrive in order, and aliases here for their interfaces. */
+/** The algorithms for elements that arrive in order, and aliases for their interfaces. */
 package object inorder {
   type InOrderWindow = elements.InOrderWindow
   type Coalescing = elements.Coalescing

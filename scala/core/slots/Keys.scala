@@ -6,15 +6,13 @@ trait Keys extends Slots {
   /** Negative, zero or positive if `left` comes before, equals or comes after `right`. */
   def compare(left: Int, right: Int): Int
 
-  /**
-   * `dst <-` the key at `src`, moved by the shift with this number, which gives a frame's bound.
-   */
+  /** `dst <-` the key at `src`, moved by shift number `which`: the bound of a frame. */
   def shift(which: Int, dst: Int, src: Int): Unit
 
   /** Whether the condition that belongs to the keys holds for a key. */
   def holds(slot: Int): Boolean = true
 
-  /** The number of rows before it that the row with this key asks for. */
+  /** The row's own width, as in `Rows.width`. */
   def width(slot: Int): Long = -1L
 
   override def grow(slots: Int): Keys

@@ -35,8 +35,8 @@ abstract class Partials extends Slots {
   }
 
   /**
-   * Whether no operation but `grow` ever throws. Then a window need not be ready to undo a call.
-   * It is true, too, if no window is used any more after an exception.
+   * Whether no operation but `grow` ever throws, or no window is used after an exception. Then a
+   * window need not be ready to undo a call.
    *
    * If false, Two-Stacks Lite flips by single combines, and the FiBA of the papers' library notes
    * all that it overwrites. Other algorithms do not look at it.
@@ -50,8 +50,8 @@ abstract class Partials extends Slots {
   def combine(dst: Int, left: Int, right: Int): Unit
 
   /**
-   * `dst <- src` of `other`, a column of the same kind. Only columns in chunks need it, which the
-   * papers' library has.
+   * `dst <- src` of `other`, a column of the same kind. Only the columns in chunks of the papers'
+   * library need it.
    */
   def copyFrom(other: Partials, dst: Int, src: Int): Unit =
     throw new UnsupportedOperationException(

@@ -32,8 +32,8 @@ trait Slots {
 
   /**
    * Makes room for at least `slots` slots and keeps the content of the present ones. Returns the
-   * slots to use from now on, under the same numbers: these may be others, in another place, if
-   * there is no memory for more here.
+   * slots to use from now on, under the same numbers. They may be another object, which keeps its
+   * content elsewhere, if there is no memory for more here.
    */
   def grow(slots: Int): Slots
 

@@ -15,16 +15,16 @@ import io.sash.core.slots.{Bytes, Invertible}
  * Invariants:
  *  - (I1) front <= back <= the tree's end
  *  - (I2) if `valid`, the answer is the aggregate of [from, until) without the elements in
- *    `gaps`, and its slot was set to the identity at some time. until <= back, and the elements
- *    from the least of `from` and `front` on are held
+ *    `gaps`. Its slot was once set to the identity. until <= back, and the tree holds the
+ *    elements from the smaller of `from` and `front` on
  *
  * Cost of a query: a combine for each element that has entered since the last query, and a
  * subtraction for each that has left. The first query after `read` combines each element of the
- * window. So does any query after elements have left, if elements cannot be subtracted. For F
- * elements one node is loaded at the back and one at the front, and one more at either end whose
- * times are compared. An answer for some of the elements moves by as many elements as its ends
- * do, or combines all of its elements if these are fewer. It subtracts the elements that are left
- * out, and combines them again afterwards.
+ * window. So does any query after elements have left, if elements cannot be subtracted. Every F
+ * elements load one node at the back and one at the front, and one more at an end whose times are
+ * compared. An answer for some of the elements takes a combine or a subtraction for each element
+ * by which its ends move, or combines all of its elements if these are fewer. It subtracts the
+ * elements that are left out, and combines them again afterwards.
  *
  * Paper: ''SlickDeque: High Throughput and Low Latency Incremental Sliding-Window Aggregation'',
  * section 3.2 (Inv). The paper's elements are in a queue; these are in a [[RadixTree]] of one
@@ -169,7 +169,7 @@ private[sash] final class InverseWindow(
     }
   }
 
-  /** Whether the answer moves to other elements; if not, it is made anew. */
+  /** Whether the answer can move to [first, end) at no more cost than computing it anew. */
   private def canMoveTo(first: Long, end: Long): Boolean =
     if (first == from && end >= until) true
     else if (!subtracting || first >= until) false

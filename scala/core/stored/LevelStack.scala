@@ -6,8 +6,8 @@ import io.sash.core.slots.{Bytes, Partials}
 import io.sash.core.stored.RadixTree.NoElement
 
 /**
- * The entries of one level in the front of a [[RadixWindow]]. They are in one node, from some
- * entry of the node on.
+ * The entries of one level in the front of a [[RadixWindow]]. They belong to one node, and need
+ * not begin with its first entry.
  */
 private[sash] final class LevelStack(val entries: Entries, logFanOut: Int) {
   private[this] val mask = (1 << logFanOut) - 1

@@ -3,9 +3,9 @@ package io.sash.core.stored
 import java.util.Arrays
 
 /**
- * The current rows of a stream, a group of peers, and the row before them: their time and their
- * marks. A mark is a number that a row has for a frame, such as the first time in its window.
- * Rows are numbered as their elements are.
+ * The time and the marks of a stream's current rows, which are one group of peers, and of the row
+ * before them. A mark is a number that a row has for a frame, such as the first time in its
+ * window. Rows are numbered as their elements are.
  *
  * @param marks the number of marks of a row
  */
@@ -16,17 +16,19 @@ private[sash] final class PeerMarks(marks: Int) {
   private[this] var timeBefore = 0L
   private[this] var knowsBefore = false // whether the row before the peers came just before them
 
-  /** The number of rows before the first peer, and up to the last peer. */
+  /** The number of the first peer. */
   var firstPeer: Long = 0L
+
+  /** The number after the last peer's. */
   var lastPeer: Long = 0L
 
-  /** The number of groups of peers, up to and with this one. */
+  /** The number of groups of peers so far, this one included. */
   var group: Long = 0L
 
   // the marks of the row before the peers, and of each peer
   private[this] var values = Array.fill(2)(new Array[Long](marks))
 
-  /** Begins with the last row that came before `read`; the caller sets its marks. */
+  /** Begins with the last row before the state was read; the caller sets its marks. */
   def open(time: Long, end: Long): Unit = {
     firstPeer = end - 1
     lastPeer = end
@@ -35,8 +37,8 @@ private[sash] final class PeerMarks(marks: Int) {
   }
 
   /**
-   * Moves on to another group of peers; the caller sets their marks. Where rows come long before
-   * they are asked for, these need not be the peers after the last ones.
+   * Moves on to another group of peers; the caller sets their marks. If rows come long before
+   * they are asked for, this group need not follow the last one directly.
    */
   def begin(time: Long, firstPeer: Long, count: Int, group: Long): Unit = {
     val last = (lastPeer - this.firstPeer).toInt

@@ -70,11 +70,11 @@ private[sash] final class RadixTree(
   private[this] var keeps = 0L
   private[this] var levels = 0
 
-  // of each level: its edge, and the first entry of the edge that is held
+  // each level's edge, and the first entry of the edge that is held
   private[this] var edges = Array.empty[Entries]
   private[this] var held = Array.empty[Int]
 
-  // of each level: the node that `entry` read last, and its number
+  // the node that `entry` read last in each level, and its number
   private[this] var read = Array.empty[Entries]
   private[this] var readNumbers = Array.empty[Long]
 
@@ -364,8 +364,8 @@ private[sash] final class RadixTree(
 
   /**
    * Completes the node that the next element, or a skipped entry, fills. Makes the node's parent,
-   * stores the node, and goes on with the node above if the parent fills that. All that may throw
-   * comes before all that counts.
+   * stores the node, and goes on with the node above if the parent fills that. Every step that
+   * may throw comes before the first change to the tree's counts.
    *
    * @param first the first entry of the node that is held
    */

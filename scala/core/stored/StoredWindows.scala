@@ -118,6 +118,8 @@ final class StoredWindows(
 object StoredWindows {
 
   /**
+   * The way in which a window uses elements.
+   *
    * @param evicts whether some elements leave the window before others. If not, all leave at
    *   once, or none leaves, and the window never needs a held element again
    * @param lags whether elements enter the window later than they come

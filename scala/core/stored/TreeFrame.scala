@@ -7,8 +7,7 @@ import io.sash.core.slots.Bytes
 
 /**
  * A frame that moves one of the [[StoredWindows]]. Elements enter as they come, unless the frame
- * lags; rows before the window leave node by node. One instance serves one stream after the
- * other.
+ * lags; they leave in bulk, node by node. One instance serves one stream after the other.
  *
  * @param make makes the frame, without windows, over [[TreeRows]]. It gets the condition on the
  *   content of the window
@@ -38,7 +37,7 @@ private[sash] final class TreeFrame(
   /** The way in which the window uses elements. */
   def stored: StoredWindows.Shape = StoredWindows.Shape(evicts, lags, frame.longest)
 
-  /** Lets the next row come, which is in this slot. */
+  /** Takes the next row of the stream, whose partial is in this slot. */
   def come(row: Long, slot: Int): Unit = if (!lags) {
     if (!evicts) {
       frame.moveTo(row, row + 1, ended = true)
@@ -70,10 +69,10 @@ private[sash] final class TreeFrame(
   /** Begins a stream, without rows. */
   def clear(): Unit = frame.clear()
 
-  /** Writes what the frame remembers beside the window. */
+  /** Writes the frame's state, apart from the window. */
   def write(out: Bytes): Unit = frame.write(out)
 
-  /** Goes on with the window, which has been read, and with what `write` has left. */
+  /** Reads the bytes of `write`, after the window has been read. */
   def read(in: ByteBuffer): Unit = {
     frame.clear()
     frame.resume(of.front, of.back)

@@ -7,15 +7,15 @@ import io.sash.core.slots.Bytes
 
 /**
  * The rows of a stream whose elements are in a store. Peers, and the row before them, are
- * compared with one another by their marks. Other rows are elements, which the window finds by
- * their time, or by their group of peers.
+ * compared with one another by their marks. The window finds other rows by the time of their
+ * element, or by their group of peers.
  *
- * @param window the window of the frame that asks; it is not needed to compare peers alone
+ * @param window the window of the frame that asks; never evaluated if only peers are compared
  * @param lower the lower bound; its shift is the number of a mark
  * @param upper the upper bound, likewise
  * @param key the mark by which rows are compared, if it is not their time
- * @param holds the mark that is 1 in a row for which the condition holds
- * @param width the mark of the number of rows that a row asks for
+ * @param holds the mark that is 1 if the condition holds for the row
+ * @param width the mark that says how many rows before the row are in its frame
  * @param byGroups the bounds, as numbers of groups, if elements are stored by their group
  */
 private[sash] final class TreeRows(

@@ -49,7 +49,7 @@ abstract class TreeWindow private[sash] () {
    */
   def firstAt(time: Long, until: Long): Long
 
-  /** The same for all elements of the window. */
+  /** The first element whose time is at least `time`, or `back` if there is none. */
   final def firstAt(time: Long): Long = firstAt(time, back)
 
   /** Evicts the elements before `position`, which is at most `back`. */

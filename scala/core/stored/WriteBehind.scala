@@ -3,11 +3,11 @@ package io.sash.core.stored
 import scala.collection.mutable
 
 /**
- * A store that holds its writes back until `flush`. A value that is removed before is never
- * written. Reads see the held writes. `discard` drops them.
+ * A store that holds its writes back until `flush`. A value that is removed before the flush is
+ * never written. Reads see the held writes. `discard` drops them.
  *
- * `putHeld` writes the values alone. An earlier header and one of now can then both be read
- * again, since the nodes of both are in the store.
+ * `putHeld` writes the held values, but not the removals. The store then has the nodes of an
+ * earlier header and of the present one, so either can be read again.
  *
  * @param changing whether the store may already have a value of a held key; asked at a removal
  */
