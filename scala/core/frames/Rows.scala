@@ -41,7 +41,7 @@ abstract class Rows {
   /** Whether the condition that belongs to these rows holds for `row`. */
   def holds(@unused row: Long): Boolean = true
 
-  /** The row's own width: how many rows before it are in its frame. If negative, none is in it. */
+  /** How many rows before the row are in its frame. If negative, its frame has no rows. */
   def width(@unused row: Long): Long = -1L
 
   /**

@@ -12,7 +12,7 @@ trait Keys extends Slots {
   /** Whether the condition that belongs to the keys holds for a key. */
   def holds(slot: Int): Boolean = true
 
-  /** The row's own width, as in `Rows.width`. */
+  /** The own width of the row with this key; negative for an empty frame. */
   def width(slot: Int): Long = -1L
 
   override def grow(slots: Int): Keys
