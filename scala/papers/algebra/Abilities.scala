@@ -3,7 +3,7 @@ package io.sash.papers.algebra
 import io.sash.core.algebra.{Adapted, Aggregation}
 import io.sash.core.slots.{Invertible, Selective}
 
-/** An aggregation that makes a column of its partials, as one of primitives. */
+/** An aggregation that makes the column of its partials itself, for example one of primitives. */
 trait MakesColumn[In, Out] { this: Aggregation[In, _, Out] =>
 
   /** A new column of these partials. */

@@ -41,7 +41,7 @@ private final class SelectiveAdapted[I, In, Agg, Out, B](
   }
 }
 
-/** A column that lifts a part of each input, and makes its answers of another column's. */
+/** `column` over a `part` of each input, with `finish` applied to its answers. */
 private class AdaptedColumn[I, In, Out, B](
     column: Column[In, Out],
     part: I => In,

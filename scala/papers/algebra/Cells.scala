@@ -22,8 +22,8 @@ private[algebra] object Cells {
 }
 
 /**
- * Partials of many longs, each in an array of its own. The JVM makes vector instructions of a
- * loop over several arrays, but not of a loop over several parts of one array.
+ * Partials of many longs, each in an array of its own. The JVM vectorizes a loop over several
+ * arrays, but not a loop over several parts of one array.
  */
 private[algebra] abstract class LongRows(width: Int) extends Partials with SlotCodec {
   protected[this] final var rows = new Array[Array[Long]](0)

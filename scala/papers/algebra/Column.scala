@@ -28,13 +28,13 @@ trait Column[@specialized(Int, Long, Double) In, @specialized(Int, Long, Double)
 
   override def grow(slots: Int): this.type
 
-  /** The window of values over `algorithm`, which must be new and over this column. */
+  /** The window of values over `algorithm`, which must be new and made over this column. */
   def over[A <: InOrderWindow](algorithm: A): Window[In, Out, A] = {
     requireOver(algorithm.column)
     new Window[In, Out, A](algorithm, this)
   }
 
-  /** The window of values over `tree`, which must be new and over this column. */
+  /** The window of values over `tree`, which must be new and made over this column. */
   def over(tree: OutOfOrderWindow): TimedWindow[In, Out] = {
     requireOver(tree.column)
     new TimedWindow[In, Out](tree, this)
@@ -57,7 +57,9 @@ trait Column[@specialized(Int, Long, Double) In, @specialized(Int, Long, Double)
 
 object Column {
 
-  /** A new column of an aggregation's partials: its own, or an array of references. */
+  /**
+   * A new column of an aggregation's partials: the aggregation's own, or an array of references.
+   */
   def of[In, Agg, Out](aggregation: Aggregation[In, Agg, Out]): Column[In, Out] =
     aggregation match {
       case own: MakesColumn[In @unchecked, Out @unchecked] => own.newColumn()
@@ -66,7 +68,7 @@ object Column {
       case _ => new ObjectColumn(aggregation)
     }
 
-  /** The same in chunks, for DABA and DABA Lite. It grows without copying. */
+  /** A new column in chunks, for DABA and DABA Lite. It grows without copying. */
   def inChunks[In, Agg, Out](aggregation: Aggregation[In, Agg, Out]): ChunkedColumn[In, Out] =
     inChunks(aggregation, ChunkedPartials.LogSize)
 

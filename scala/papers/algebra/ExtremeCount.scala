@@ -35,8 +35,8 @@ private[algebra] final class ExtremeCount[T](ranking: Ranking[T], lowest: Boolea
 }
 
 /**
- * Pairs of a value and how often it occurs. A value is a long that is greatest for the value that
- * counts. The identity is the least long, 0 times.
+ * Pairs of a value and how often it occurs. A value is mapped to a long, so that the extreme
+ * value has the greatest long. The identity is the least long, 0 times.
  */
 private abstract class ExtremeCounts extends LongPairs {
   override final def identity(dst: Int): Unit = put(dst, Long.MinValue, 0L)

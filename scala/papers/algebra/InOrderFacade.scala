@@ -5,9 +5,9 @@ import io.sash.core.elements.InOrderWindow
 import io.sash.core.slots.{Invertible, Partials, Selective}
 
 /**
- * Gives an algorithm the form `TwoStacksLite(Max[Double])`. The algorithm's companion object
- * extends the class of this file that asks the operation for the ability that the algorithm
- * needs.
+ * Gives an algorithm the form `TwoStacksLite(Max[Double])`. Each class of this file asks the
+ * operation for one ability. The companion object of an algorithm extends the class that asks for
+ * the ability that the algorithm needs.
  */
 abstract class OfAggregation[A <: InOrderWindow](make: Partials => A) {
   final def apply[In, Out](aggregation: Aggregation[In, _, Out]): Window[In, Out, A] = {

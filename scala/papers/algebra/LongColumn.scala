@@ -6,7 +6,8 @@ import java.util.Arrays
 import io.sash.core.algebra.Aggregation
 import io.sash.core.slots.{Bytes, Partials, Selective, SlotCodec, Slots}
 
-// Of this source the build makes the columns of ints and of doubles: it replaces the type's name.
+// The build makes the columns of ints and of doubles from this source: it replaces the type's
+// name.
 
 /**
  * An operation whose partials and answer are numbers of its input's type: ''SlickDeque'' calls it

@@ -5,8 +5,8 @@ import java.lang.{Double => JDouble}
 import scala.annotation.implicitNotFound
 
 /**
- * The minimum. All else is as in [[Max]], but that the identity is the greatest value of the
- * type, ∞ for doubles.
+ * The minimum. The identity is the greatest value of the type, ∞ for doubles. All else is as in
+ * [[Max]].
  * {{{
  * Min[Double].aggregate(3.0, 1.0, 4.0) == 1.0
  * Min.of[String].aggregate("b", "c", "a") == Some("a")

@@ -7,9 +7,9 @@ import io.sash.core.algebra.Aggregation
  * partial of two neighbours, and `lower` turns a partial into the answer. `combine` must be
  * associative, with `identity` as its neutral element, which an empty window has.
  *
- * Types: In, Agg, Out. It claims no other law; with `inverse` it is invertible: `inverse(whole,
- * oldest)` has to be the rest, exactly. Cost: a call of each function where a window lifts,
- * combines and answers. A function that throws leaves the window as it was.
+ * Types: In, Agg, Out. It claims no other law, but with `inverse` it is invertible:
+ * `inverse(whole, oldest)` has to be the rest, exactly. Cost: a call of each function where a
+ * window lifts, combines and answers. A function that throws leaves the window as it was.
  * {{{
  * OfFunctions(0)((word: String) => word.length, Math.max, n => n).aggregate("a", "be") == 2
  * }}}

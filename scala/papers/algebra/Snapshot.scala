@@ -6,8 +6,8 @@ import io.sash.core.elements.{Elements, InOrderWindow, SlotWindow}
 import io.sash.core.slots.{Bytes, SlotCodec}
 
 /**
- * A window's values as bytes, from which a window of the same aggregation goes on: in another
- * process, or with another algorithm. Windows in order have a snapshot if they keep their
+ * A window's values as bytes, from which a window of the same aggregation continues: in another
+ * process, or with another algorithm. In-order windows have a snapshot if they keep their
  * `Elements`; windows by time always have one. A `PersistentWindow` or a `KvsAmta` is for windows
  * that are saved again and again.
  * {{{

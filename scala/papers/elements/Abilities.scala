@@ -1,6 +1,6 @@
 package io.sash.papers.elements
 
-// Abilities that some windows have, a trait for each, so that a type names them. The abilities
+// Each ability that only some windows have is a trait, so that a type can name it. The abilities
 // of the kernel's algorithms are beside `InOrderWindow`: `Suffixes` and `Stretches` for ranges,
 // `Elements` for iteration and snapshots.
 
@@ -36,9 +36,9 @@ trait BulkEviction {
 trait PolicyEviction {
 
   /**
-   * Enforces the policy: evicts the longest prefix for which it says so, or the whole window, at
-   * the cost that the algorithm states: O(log n) combines and questions. If the policy throws,
-   * the window stays as it was.
+   * Enforces the policy: evicts the longest prefix that the policy evicts, which may be the whole
+   * window. The algorithm states the cost: O(log n) combines and calls of the policy. If the
+   * policy throws, the window stays as it was.
    */
   def evict(policy: WindowSlidePolicy): Unit
 }

@@ -5,8 +5,8 @@ import io.sash.core.elements.SlotWindow
 /**
  * The sliding-window aggregation data type over slots, for elements that arrive in any order. The
  * window keeps its elements in the order of their times. Elements of the same time count as one.
- * As in an `InOrderWindow`, the owner lifts a value into a slot that the window has opened. It is
- * always the same slot.
+ * As in an `InOrderWindow`, the owner lifts a value into a slot that the window has opened.
+ * `open` always returns the same slot.
  *
  * Paper: ''Out-of-Order Sliding-Window Aggregation'' (2023), section 2.
  */

@@ -186,7 +186,7 @@ final class FlatFat private (val capacity: Int, owned: Partials) extends DyadicI
 object FlatFat {
   private[fat] val Answer: Int = 0
 
-  /** The most leaves of a tree whose slots can all have numbers. */
+  /** The most leaves of a tree whose nodes all have slot numbers. */
   val MaxCapacity: Int = SlotRing.MaxCapacity / 2
 
   private def checked(capacity: Int): Int = {

@@ -8,13 +8,13 @@ package io.sash.papers.fiba
  *  - ''left'', on the left spine: without c0, then the parent's left aggregate
  *  - ''right'', on the right spine: the parent's right aggregate, then all but ca-1
  *
- * If the parent is the root, it adds nothing. An up aggregate lies in the parent, beside its
- * entries. The others lie in slots of the window, by level. So no node has a parent or flags.
- * Two things differ from the paper:
+ * The root adds nothing to the aggregates of its children. An up aggregate lies in the parent,
+ * beside the parent's entries. The other aggregates lie in slots of the window, by level. So a
+ * node needs neither a pointer to its parent nor flags. Two things differ from the paper:
  *  - each node of the left spine has a stack, with the left aggregates of all its suffixes. So
  *    evicting the oldest entry, or the oldest child, is a step to the next suffix
- *  - each node of the right spine also has its right aggregate without the parent's. So a change
- *    above the node costs it one combine
+ *  - each node of the right spine also has its right aggregate without the parent's part. So a
+ *    change above the node costs one combine for it
  *
  * `refresh` brings a node's up aggregate up to date, or else notes that a spine has changed.
  * Aggregates of the spines are updated by `passDown`, which must follow before the next query.
@@ -35,19 +35,20 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   /** The slots of the left aggregates, by level, above the left finger. */
   private[this] val leftAggregates = new Array[Int](MaxHeight)
 
-  // The slots of each level: the stack, the right aggregate, the same without the parent's.
+  // The first of each level's slots: for the stack, for the right aggregate, and for the right
+  // aggregate without the parent's part.
   private[this] val regions = new Array[Int](MaxHeight)
 
-  /** The evicted entries that are still in their places at the front of the left finger. */
+  /** How many evicted entries are still in their places at the front of the left finger. */
   final var head = 0
 
-  /** The entries in the tree, without the evicted ones before `head`. */
+  /** The number of entries in the tree, without the evicted ones before `head`. */
   final var size = 0
 
-  /** Entries that the left finger can lose before its last; 0 if it is the root. */
+  /** How many entries the left finger can lose before its last one; 0 if it is the root. */
   final var spare = 0
 
-  // A bit for each level whose right aggregate without the parent's is out of date
+  // A bit for each level whose right aggregate without the parent's part is out of date.
   private[this] var stale = 0
 
   // The highest changed level of each spine, or -1, and whether the root has changed.
@@ -158,7 +159,9 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
 
   private def withoutParents(level: Int): Int = regions(level) + 2 * maxArity + 1
 
-  /** The slot of the left aggregate of a level; of the left finger, with the evicted entries. */
+  /**
+   * The slot of the left aggregate of a level. The left finger's includes the evicted entries.
+   */
   final def leftAggregate(level: Int): Int =
     if (level == 0) regions(0) else leftAggregates(level)
 
@@ -171,7 +174,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
 
   /**
    * Appends a child that has left the right spine, and the entry after it, to a level's right
-   * aggregate, or to the root's inner one, unless it will be computed anew.
+   * aggregate, or to the root's inner one. Does nothing if `passDown` will compute it anew.
    */
   final def extend(level: Int, child: Int, entry: Int): Unit = {
     stale |= 1 << level

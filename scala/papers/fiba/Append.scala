@@ -100,7 +100,7 @@ private[fiba] final class Append(tree: FingerTree) {
       } else {
         add(parent, entryTime, entry, child)
         child = 0
-        // below the root there is nothing above any more
+        // the right aggregates below the root lose the entries that have moved into it
         if (level == tree.height) tree.rightReplaced()
       }
     }

@@ -10,9 +10,9 @@ package io.sash.papers.fiba
  *     be the parent.
  *  1. The ''pass up'' evicts along the boundary and restores the arities, above the top as long
  *     as a node needs repair. The rest of the boundary is the new left spine. So only a neighbor
- *     that gave children away needs its up aggregate. A leaf needs no repair as long as it has an
- *     entry. If node and neighbor make exactly one full node, they merge, where the paper moves
- *     children.
+ *     that gave children away needs a new up aggregate. A leaf needs no repair as long as it has
+ *     an entry. If node and neighbor make exactly one full node, they merge here, where the paper
+ *     moves children.
  *  1. The ''pass down'' is the one of [[Aggregates]].
  *
  * Cost (theorem 1): amortised O(log m) for m evicted entries, O(log n) at worst.
@@ -20,8 +20,8 @@ package io.sash.papers.fiba
 private[fiba] final class BulkEvict(tree: FingerTree) {
   private[this] val store = tree.store
 
-  // The boundary by level; ancestors are levels. A neighbor of 0 means that the node has none,
-  // since it is on the right spine.
+  // The boundary by level. An ancestor is named by its level. A neighbor of 0 means that the node
+  // has none, since it is on the right spine.
   private[this] val nodes = new Array[Int](NodeStore.MaxHeight)
   private[this] val drops = new Array[Int](NodeStore.MaxHeight)
   private[this] val neighbors = new Array[Int](NodeStore.MaxHeight)

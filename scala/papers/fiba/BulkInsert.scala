@@ -6,9 +6,9 @@ import java.util.Arrays
  * Bulk insertion at or before the youngest entry, section 5.
  *
  * The lowest node of a spine that spans all entries is found from the nearer finger. From there
- * each node divides its entries among its children, so that a node is entered once, and gets
- * treelets back from those that were split. It interleaves them with its own entries, and splits
- * in turn. If the tree already has an entry of that time, the new value is combined into it. The
+ * down, each node is entered once and divides the new entries among its children. Children that
+ * were split give treelets back. The node interleaves them with its own entries, and splits in
+ * turn. If the tree already has an entry of that time, the new value is combined into it. The
  * pass down is the one of [[Aggregates]].
  *
  * The paper finds all sites first, and then goes up level by level with the treelets. Here the
@@ -40,7 +40,9 @@ private[fiba] final class BulkInsert(tree: FingerTree) {
       tree.passDown()
     }
 
-  /** Inserts the entries [from, until) into a node and below it. Its parent is left to do. */
+  /**
+   * Inserts the entries [from, until) into a node and below it. The caller updates its parent.
+   */
   private def insertBelow(node: Int, level: Int, from: Int, until: Int): Unit = {
     val base = treelets.length
     if (level == 0 && node == tree.left(0)) tree.settle()
@@ -65,7 +67,7 @@ private[fiba] final class BulkInsert(tree: FingerTree) {
     if (treelets.length > base) pieces.interleave(node, level, treelets, base)
   }
 
-  /** The end of the entries from `from` on that are older than `time`, as the first is. */
+  /** The end of the entries from `from` on that are older than `time`. The first entry is. */
   private def before(time: Long, from: Int, until: Int): Int = {
     var step = 1
     while (from + step < until && times(from + step) < time) step *= 2

@@ -50,7 +50,7 @@ import io.sash.papers.elements.OutOfOrderWindow
  *    ends of the window. If both are nearer to the same end, only the farther one counts
  *
  * At worst each is O(log n), and bulkInsert O(m log((m + n)/m) + log d). Space: 2μ slots for a
- * leaf, 4μ for an inner node. Of a window that slides in order, each node has 2μ - 2 elements.
+ * leaf, 4μ for an inner node. While a window slides in order, each node has 2μ - 2 elements.
  *
  * A window holds at most 2^28 elements, in 2^30 slots, since an Int numbers them. So the 10^9
  * elements of the paper's largest window are refused: they would take 1.5 · 10^9 slots at μ = 4.

@@ -1,13 +1,13 @@
 package io.sash.papers.fiba
 
 /**
- * The finger B-tree: search from the fingers, and the local changes of section 4. They keep its
- * height, order and arity invariants. A search records its path, by which changes go up again.
+ * The finger B-tree: search from the fingers, and the local changes of section 4. These keep the
+ * invariants of height, order and arity. A search records its path, and changes go up that path.
  */
 private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes) {
   private[this] val minArity = store.minArity
 
-  /** The path of the last search, by level: nodes, and which child of each is the next. */
+  /** The path of the last search, by level: its nodes, and the number of the child to go to. */
   val path, at: Array[Int] = new Array[Int](NodeStore.MaxHeight)
 
   /** The level at which the path begins, on a spine. */
@@ -50,7 +50,7 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
     level
   }
 
-  /** The same for all times from one to another. */
+  /** Begins a path with the lowest node of a spine whose subtree spans [from, to]. */
   def start(from: Long, to: Long): Int = {
     start(from)
     if (fromLeft) {
@@ -67,7 +67,9 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
     at(level) = if (fromLeft) 0 else store.arity(path(level)) - 1
   }
 
-  /** The same, and above a root that was split puts a new one. */
+  /**
+   * Lets the path begin no lower than at this level. Puts a new root above one that was split.
+   */
   def riseOrGrow(level: Int): Unit = {
     if (level > height) growAbove()
     rise(level)
@@ -108,7 +110,9 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
   /** The number of entries in the node and below it, including the evicted ones before `head`. */
   def entriesUnder(node: Int): Int = entries(node, store.arity(node))
 
-  /** The number of the first k entries of a node, and of those in the first k children. */
+  /**
+   * How many entries the first k children of a node and the first k entries in it are together.
+   */
   def entries(node: Int, k: Int): Int = {
     val level = store.level(node)
     var entries = math.min(k, store.arity(node) - 1)
@@ -143,7 +147,7 @@ private[fiba] final class FingerTree(nodes: NodeStore) extends Aggregates(nodes)
   def least(node: Int, level: Int): Int =
     if (level == 0 && node == left(0) || node == right(level)) 2 else minArity
 
-  /** How much arity a node can give away. */
+  /** How many children a node can give away; negative if it lacks some. */
   def surplus(node: Int): Int = store.arity(node) - minArity
 
   /**

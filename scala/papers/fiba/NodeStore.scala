@@ -21,7 +21,8 @@ import io.sash.core.slots.Partials
  *
  * The children of a freed node stay with it and join the lists of free nodes when one of them is
  * needed (the deferred free list of section 6). So `free` takes constant time, whatever hangs
- * below the node. `allocate` opens a node for a node, or as many as there are levels for a leaf.
+ * below the node. `allocate` takes the children of at most one freed node for an inner node, and
+ * of at most one for each level for a leaf.
  *
  * Space: for minimum arity 4, a leaf takes 64 bytes beside its eight slots, an inner node twice
  * as much.
@@ -65,12 +66,12 @@ private[fiba] class NodeStore(initial: Partials, final val minArity: Int) {
   /** Moves all slots onto the column that `move` returns. Slot numbers stay the same. */
   final def relocate(move: Partials => Partials): Unit = partials = move(partials)
 
-  /** Whether an operation has to begin and to end. */
+  /** Whether `begin`, `commit` and `undo` do anything. */
   def undoes: Boolean = false
 
   /**
-   * Begins an operation. `commit` ends it, or `undo` takes back all of it after the column has
-   * thrown. If the column is total, that never happens.
+   * Begins an operation. `commit` ends it. If the column has thrown, `undo` takes the whole
+   * operation back.
    */
   def begin(): Unit = ()
   def commit(): Unit = ()
@@ -223,8 +224,8 @@ private[fiba] class NodeStore(initial: Partials, final val minArity: Int) {
   }
 
   /**
-   * Copies `count` children, with the entries between them, to a node of the same level. In a
-   * leaf the children are only imagined. The ranges may overlap.
+   * Copies `count` children, with the entries between them, to a node of the same level. A leaf
+   * has no children, so only the entries are copied. The ranges may overlap.
    */
   final def copyChildren(src: Int, from: Int, dst: Int, to: Int, count: Int): Unit =
     if (count > 0) {

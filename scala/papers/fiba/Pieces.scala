@@ -1,9 +1,9 @@
 package io.sash.papers.fiba
 
 /**
- * Interleaves a node's entries with new ones and splits it if there are too many (figure 6): into
- * the node itself and new nodes to its right, as many as claim 1 asks for. Before each new node
- * one entry is promoted to the parent, whose value lies in the spare slot of that new node.
+ * Interleaves a node's entries with new ones. If there are too many, splits the node (figure 6):
+ * into the node itself and new nodes to its right, as many as claim 1 asks for. Before each new
+ * node one entry is promoted to the parent. Its value lies in the spare slot of that new node.
  *
  * Entries come from the youngest to the oldest, so the node itself is written last and from its
  * end. Nothing is overwritten that is still to be read from it.
@@ -19,7 +19,7 @@ private[fiba] final class Pieces(tree: FingerTree) {
   private[this] var piece = 0 // the node that is being written, or 0 if it is the target
   private[this] var place = 0
 
-  /** Replaces the treelets of a node, those from `base` on, by the ones that it promotes. */
+  /** Replaces the node's treelets, from `base` on, by the treelets that it promotes. */
   def interleave(node: Int, level: Int, treelets: Treelets, base: Int): Unit = {
     target = node
     this.level = level

@@ -5,7 +5,7 @@ import java.util.Arrays
 /**
  * The treelets of a bulk insertion. A treelet is an entry with the child to its right (0 in a
  * leaf), to be inserted into a node. They lie as on a stack: a node's treelets, in order of time,
- * above its parent's.
+ * lie above its parent's treelets.
  */
 private[fiba] final class Treelets {
   private[this] var capacity = 16

@@ -5,9 +5,9 @@ import java.util.Arrays
 import io.sash.core.slots.Partials
 
 /**
- * A store that notes the old content of all that an operation overwrites. Words are noted as they
- * are, slots as copies in leaves allocated for that. Nodes that the operation allocated itself
- * need no note. Nodes that the operation frees stay until its end.
+ * A store that notes the old content of each word and slot that an operation overwrites. Words
+ * are noted as they are, slots as copies in leaves allocated for that. Nodes that the operation
+ * allocated itself need no note. Nodes that the operation frees stay until its end.
  *
  * Cost: a copy for each slot that is overwritten, in operations that call `begin`. An append to a
  * leaf with room does not call it, nor does an eviction that the left finger can spare.

@@ -7,8 +7,8 @@ import io.sash.papers.slots.Chunked
 /**
  * The common part of DABA and DABA Lite: the pointers F <= L <= R <= A <= B <= E into the queue,
  * and their moves in each call. The moves reverse the back list step by step, before the front
- * list is used up. List p runs from its pointer to the next, and lF from F to B; F is `front`,
- * E is `back`.
+ * list is used up. List lX runs from pointer X to the next pointer; only lF runs from F to B. F
+ * is `front`, E is `back`.
  *
  * Invariant: the window is empty, or |lL| + |lR| + |lA| + 1 = |lF| - |lB| and |lL| = |lR|. A call
  * that fails in the middle of a step leaves |lL| = |lR| - 1. The next call then does the rest of
@@ -77,9 +77,9 @@ private[papers] abstract class BankersReversal(
 
   /**
    * One step of the incremental reversal, which restores the invariants after F or E has moved.
-   * The caller moves F or E before the step, and moves it back if the step throws. A handler
-   * costs nothing until then. Passing the new ends to `turn` instead would take registers from
-   * the usual step.
+   * The caller moves F or E before the step, and moves it back if the step throws. Its handler
+   * costs nothing as long as no step throws. To pass the new F and E to `turn` instead would take
+   * registers from the usual step.
    */
   protected[this] final def step(): Unit =
     if (a != r) {

@@ -10,7 +10,7 @@ import io.sash.papers.algebra.OfAggregationInChunks
  * value and an aggregate.
  *
  * Invariants, for window contents v0 … vn-1 at positions F … E-1 and pointers
- * F <= L <= R <= A <= B <= E. List p runs from its pointer to the next, and lF from F to B.
+ * F <= L <= R <= A <= B <= E. List lX runs from pointer X to the next; only lF runs from F to B.
  *  - (I1) the first slot of position F+i holds vi
  *  - (I2) the second slot of position F+i holds an aggregate, by the place of F+i:
  *    - below L, vi ⊗ … ⊗ v(B-F-1)

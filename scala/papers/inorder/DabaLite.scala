@@ -8,7 +8,7 @@ import io.sash.papers.algebra.OfAggregationInChunks
  * and two running aggregates replace the second slots.
  *
  * Invariants, for window contents v0 … vn-1 at positions F … E-1 and pointers
- * F <= L <= R <= A <= B <= E. List p runs from its pointer to the next, and lF from F to B.
+ * F <= L <= R <= A <= B <= E. List lX runs from pointer X to the next; only lF runs from F to B.
  *  - (I1) the slot of position F+i holds, by the place of F+i:
  *    - below L, vi ⊗ … ⊗ v(B-F-1)
  *    - from L below R, vi ⊗ … ⊗ v(R-F-1)

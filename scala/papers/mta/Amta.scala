@@ -14,7 +14,7 @@ import io.sash.papers.elements.WindowSlidePolicy
  * Inserting and evicting take constant amortised time, logarithmic time at worst and for bulk
  * evictions. A pair gets a parent when the next pair of its level begins, so no node ever
  * changes. R0 is the aggregate of the leftmost tree, R1 of the elements after it. The stack holds
- * the later values of R0, for when the oldest nodes have left.
+ * the values that R0 will have once the oldest nodes have left.
  *
  * Invariants, beside (M1):
  *  - (M2) if `answered`, the slot `Answer` holds the aggregate of the window

@@ -54,7 +54,7 @@ abstract class MonoidTreeAggregator private[papers] ()
   /** Makes `to`, with front < to <= back, the front of the window. */
   protected def evictUntil(to: Long): Unit
 
-  /** Whether the policy evicts the prefix extended by `node`. If so, that becomes the prefix. */
+  /** Whether the policy evicts the prefix and `node`. If so, the two become the prefix. */
   protected final def hasToGo(policy: WindowSlidePolicy, total: Int, node: Int): Boolean =
     if (prefixed) {
       combine(trial, prefix, node)

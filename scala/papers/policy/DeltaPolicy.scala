@@ -2,9 +2,9 @@ package io.sash.papers.policy
 
 /**
  * Size and slide by an attribute that does not go back. The window slides when an element's
- * attribute is at least `slide` beyond the attribute at its last slide (at first, the oldest
- * element's). The window triggers without the new element. Then the elements that lie more than
- * `size` - `slide` before the new one leave.
+ * attribute is at least `slide` beyond the attribute at the window's last slide. Before the first
+ * slide, the oldest element's attribute counts. The window triggers without the new element. Then
+ * the elements that lie more than `size` - `slide` before the new element leave.
  *
  * So a window that triggers spans at most `size`, and every element is in such a window. A slide
  * of 0 triggers at each element; a slide of `size` makes the windows tumble.

@@ -2,10 +2,9 @@ package io.sash.papers.policy
 
 /**
  * A window bounded by its own content. When an element has entered, the oldest elements leave
- * until the condition holds or none is left. Then the window triggers. Suppose the condition,
- * where it holds for a window, also holds for each younger part of that window. An example is a
- * sum of at most 10 over numbers that are not negative. Then the window is the longest that ends
- * at the element and meets the condition.
+ * until the condition holds or none is left. Then the window triggers. It is the longest window
+ * that ends at the element and meets the condition, if every suffix of a window that meets it
+ * meets it, too. An example is a sum of at most 10 over numbers that are not negative.
  *
  * Cost: amortised at most 3 queries an element, one of them for the trigger. This is the naive
  * enforcement of a slide policy, on any algorithm. AMTA searches its tree for the new front

@@ -2,14 +2,14 @@ package io.sash.papers.policy
 
 /**
  * Range and slide by event time, as in CQL. Window number k holds the elements with a time from
- * k·slide to k·slide + range, both included. At time τ the window's number is
- * ⌊(τ - range) / slide⌋; its edges are the paper's τb and τe.
+ * k·slide to k·slide + range, both included: the paper's τb and τe. At time τ the window's number
+ * is ⌊(τ - range) / slide⌋.
  *
  * A window triggers once time has passed its end, when all its elements have come, peers
- * included. As in IStream, an empty window does not trigger, nor does a window with the elements
- * of the one before. With a slide of one unit, each time at which an element comes or goes has
- * its own window. A slide of range + 1 units makes the windows tumble. With a slide of `range`,
- * neighbouring windows share an edge.
+ * included. As in IStream, an empty window does not trigger, nor does a window with the same
+ * elements as the window before. With a slide of one unit, each time at which an element comes or
+ * goes has its own window. A slide of range + 1 units makes the windows tumble. With a slide of
+ * `range`, neighbouring windows share an edge.
  *
  * Invariant: `attributes` holds the times of the elements. The oldest element is in window
  * `number`, the last window whose elements differ from the window before. Elements after the end

@@ -16,9 +16,9 @@ import io.sash.papers.algebra.{Column, ValueWindow}
  * }}}
  * The output gets an answer each time the window triggers. If a value cannot be lifted, or its
  * insertion fails, the value does not enter; evictions and triggers before that stay. If the
- * output throws, the same call again goes on with the answer that failed. A policy that asks for
- * aggregates, as a [[PredicatePolicy]] does, gets slots, and `window.answer(slot)` is the answer
- * in one.
+ * output throws, repeat the call: it continues with the answer that failed. A policy that asks
+ * for aggregates, as a [[PredicatePolicy]] does, gets slots, and `window.answer(slot)` is the
+ * answer in a slot.
  *
  * Cost: the window's and the policy's. The output boxes primitives.
  *
@@ -30,13 +30,13 @@ final class ValuesByPolicy[In, Out](
     output: Consumer[Out]
 ) extends ByPolicy {
 
-  /** It never moves, so it is always the one under the window. */
+  /** The window's column. A column of values never moves, so this stays the right one. */
   private[this] val column = window.algorithm.column.asInstanceOf[Column[In, Out]]
 
   private[this] val slots =
     new WindowByPolicy(window.algorithm, policy, slot => output.accept(column.lower(slot)))
 
-  /** Takes a value with its attribute. Windows that it ends trigger first, and it may trigger. */
+  /** Takes a value with its attribute. Windows that end before it trigger first. */
   def insert(attribute: Long, in: In): Unit =
     try {
       if (!slots.isEntering) column.lift(slots.arrive(attribute), in)

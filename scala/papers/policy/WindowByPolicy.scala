@@ -28,9 +28,9 @@ trait ByPolicy {
 }
 
 /**
- * A window that slides by a policy. It takes any algorithm and any policy. Where elements come in
- * any order, an element's attribute is its time. [[ValuesByPolicy]] is the same for values. As in
- * the algorithm's own window, an element enters in two steps:
+ * A window that slides by a policy. It takes any algorithm and any policy. If the algorithm takes
+ * elements in any order, an element's attribute is its time. [[ValuesByPolicy]] is the same for
+ * values. As in the algorithm's own window, an element enters in two steps:
  * {{{
  *   val policy = new TimePolicy(range, slide)
  *   val window = new WindowByPolicy(new TwoStacksLite(column), policy, output)
@@ -40,7 +40,7 @@ trait ByPolicy {
  * }}}
  * A call that is refused, as for an attribute that goes back, leaves the window as it was. If the
  * column or the output throws, the evictions and triggers before that stay, and nothing else has
- * changed. The same call again goes on with the step that failed.
+ * changed. Repeat the call: it continues with the step that failed.
  */
 final class WindowByPolicy(window: SlotWindow, policy: WindowPolicy, output: Output)
     extends ByPolicy {

@@ -4,8 +4,8 @@ import io.sash.core.slots.LongQueue
 
 /**
  * Decides when a window slides: which of the oldest elements leave when an element arrives, and
- * when the window ''triggers'', that is, gives an answer to its output. Of an element a policy
- * sees only its ''attribute'', for example a timestamp. It keeps only the attributes that it
+ * when the window ''triggers'', that is, gives an answer to its output. A policy sees only the
+ * ''attribute'' of an element, for example a timestamp. It keeps only the attributes that it
  * needs. A policy that does not use attributes takes any. A policy belongs to one window.
  *
  * Any class may be a policy. It sees its window as a [[MovableWindow]], with only the calls that
@@ -70,7 +70,7 @@ trait MovableWindow {
 abstract class OrderedPolicy extends WindowPolicy {
   private[this] var latest = Long.MinValue
 
-  /** The attributes of the window's elements, if the policy adds each that enters. */
+  /** The attributes of the window's elements, in a policy that adds them as elements enter. */
   private[policy] final val attributes = new LongQueue
 
   /** Moves the window to its place once attributes have reached this value. */

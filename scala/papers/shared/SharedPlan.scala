@@ -11,7 +11,7 @@ final case class ContinuousQuery(range: Long, slide: Long) {
     throw new IllegalArgumentException(s"range $range and slide $slide must be at least 1")
   }
 
-  /** How far a window's start lies before the next multiple of the slide. */
+  /** How far before a multiple of the slide a window starts. */
   private[shared] def overhang: Long = range % slide
 }
 
@@ -55,7 +55,7 @@ object SliceRule {
  * multiple of their slides. The plan says at which offsets in it the stream is cut, and which
  * queries are due.
  *
- * Cost: the stops in the composite slide, at most a million.
+ * Cost: time and space for each stop in the composite slide. There are at most a million stops.
  *
  * Paper: ''SlickDeque'', sections 2.1 and 2.3.
  */

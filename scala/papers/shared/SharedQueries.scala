@@ -31,7 +31,7 @@ trait Answers {
  * stops. The cuts do not depend on that first position, since slides are counted from position 0.
  *
  * If the column or `answers` throws, the answers given before that stay given, and nothing else
- * has changed. The same call again goes on with the answer that failed.
+ * has changed. Repeat the call: it continues with the answer that failed.
  *
  * Cost: one combine a value within a partial, then the windows' cost; Cutty adds one combine an
  * answer. A part of the stream without values has no partials, but it has answers.
@@ -94,7 +94,7 @@ final class SharedQueries(plan: SharedPlan, windows: SharedWindows, answers: Ans
     s"values have come up to ${upTo(last)}, and all up to ${upTo(passed)} is over"
   }
 
-  /** Begins the first value's partial where it would begin if there had been values before. */
+  /** Begins the first value's partial at the cut before it, as if earlier values had come. */
   private def start(position: Long): Unit = {
     if (math.abs(position) >= SharedQueries.Limit || position == Long.MinValue) {
       throw new IllegalArgumentException(s"position $position, which is not below 2^62")

@@ -4,9 +4,9 @@ import io.sash.core.slots.{Partials, Slots}
 
 /**
  * A column of chunks of 1024 slots, each chunk a column of its own. It grows by a chunk and
- * copies nothing. So `Daba` and `DabaLite` over it
- * take constant time in the worst case even while a window grows. They also give memory back as
- * the window shrinks. Other algorithms run over it, too, but gain only that growth does not copy.
+ * copies nothing. So `Daba` and `DabaLite` over it take constant time in the worst case even
+ * while a window grows. They also give memory back as the window shrinks. Other algorithms run
+ * over it, too, but gain only that growth does not copy.
  * {{{
  *   val column = new ChunkedPartials(() => new MyColumn)
  *   val window = new DabaLite(column)

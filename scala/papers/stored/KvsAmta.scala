@@ -11,8 +11,8 @@ import io.sash.papers.mta.MonoidTreeAggregator
 
 /**
  * KVS-AMTA: an in-order window of any size, whose elements and aggregates are in a key-value
- * store. Local slots hold the two ends of the window. With the store and the header that `write`
- * makes, another instance goes on (`read`).
+ * store. Local slots hold the two ends of the window. Another instance continues from the store
+ * and the header that `write` makes (`read`).
  *
  * The window is a `RadixWindow` over one stream of a `RadixTree`. A fan-out of 2 makes the
  * paper's trees of pairs. With a larger fan-out there are fewer calls of the store, of more bytes
@@ -74,7 +74,7 @@ final class KvsAmta(
     openSlot(openCount - 1)
   }
 
-  /** Of an open element. The others are in the tree. */
+  /** The slot of an open element. The other elements are in the tree. */
   override protected[this] def slot(position: Long): Int =
     opened(ringIndex(position, opened.length))
 
@@ -116,8 +116,8 @@ final class KvsAmta(
   }
 
   /**
-   * Gallops over the oldest entries, each of the next level if it is evicted, and goes down where
-   * an entry stays. From there on, no entry begins where one of a higher level does.
+   * Gallops over the oldest entries: one level up after each entry that is evicted, and down
+   * where an entry stays. From there on, no entry begins where an entry of a higher level begins.
    */
   override protected def slide(policy: WindowSlidePolicy, total: Int): Long = {
     var keep = front

@@ -9,7 +9,7 @@ import io.sash.papers.algebra.Column
 
 /**
  * A sliding window of values in time order, which outlives its process. Most of the window is in
- * a key-value store; `save` returns the rest, and `restore` goes on with it, in this process or
+ * a key-value store; `save` returns the rest, and `restore` continues from it, in this process or
  * in another. Times may be in any unit.
  * {{{
  *   val hour = new PersistentWindow(Sum[Long], store)
@@ -20,8 +20,8 @@ import io.sash.papers.algebra.Column
  *   val rest = hour.save()
  * }}}
  *
- * The saved part belongs to the store as it is then. A program that may be killed writes both in
- * one transaction, with a `WriteBehind` in front of the store.
+ * The saved part fits only the store as it was at `save`. A program that may be killed writes
+ * both in one transaction, with a `WriteBehind` in front of the store.
  *
  * Cost in combines: insert amortised 2, query at most 1, evicting amortised 1 + 1 / (F - 1) for
  * each value, and at most O(F logF n) for any number at once. Calls of the store: amortised
@@ -97,7 +97,7 @@ final class PersistentWindow[In, Out](
     out.toArray
   }
 
-  /** Goes on with the window that was saved, over the store as it was then. */
+  /** Continues with the window that was saved, over the store as it was at `save`. */
   def restore(saved: Array[Byte]): Unit = {
     val in = ByteBuffer.wrap(saved)
     latest = in.getLong()
