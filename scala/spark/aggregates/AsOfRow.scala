@@ -12,8 +12,8 @@ import io.sash.spark.kinds.SlidingAggregate
 import io.sash.spark.times.KeyDistance
 
 /**
- * Answers that are as of the row that asks. The window has the partials, and a projection above
- * it, which sees that row, the answers.
+ * Answers that are as of the row that asks. The window computes the partials. A projection above
+ * it, which sees the row, computes the answers.
  */
 private[spark] object AsOfRow extends Rule[LogicalPlan] {
 
@@ -33,7 +33,7 @@ private[spark] object AsOfRow extends Rule[LogicalPlan] {
     Project(window.child.output ++ columns, SparkVersions.withExpressions(window, made))
   }
 
-  /** A column of a window that is as of its row. */
+  /** A column of a window whose answer is as of the row. */
   private final class AskedByRow(
       window: Window,
       alias: Alias,
@@ -60,10 +60,11 @@ private[spark] object AsOfRow extends Rule[LogicalPlan] {
     private val time = arguments(kind.timePlace(arguments))
 
     /**
-     * The time until which the answer is: the row's, but for a RANGE whose ends are times. There
-     * the span begins where the frame does. It ends at the row at the latest, or at the frame's
-     * end behind the row. So the same words serve a frame that ends just before its row, whose
-     * span ends at the row, and one that ends long before, whose span ends there.
+     * The end of the span that the answer covers. It is the row's time, except in two cases.
+     * UNBOUNDED FOLLOWING gives NULL, which means the frame's last row. In a RANGE frame over the
+     * time itself, the span begins at the frame's lower end. It ends at the frame's upper end or
+     * at the row, whichever is later, but at most `span` after it began. So it ends at the row if
+     * the frame ends just before the row, and earlier if the frame ends long before the row.
      */
     private def now: Expression = w.windowSpec match {
       case WindowSpecDefinition(

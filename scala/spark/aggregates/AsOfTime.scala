@@ -11,8 +11,8 @@ import io.sash.spark.base.SashFunction
  * An aggregate over time whose answer may be as of a time after its last row: the time of the row
  * or the label that asks. No partial knows this time. So a call becomes two expressions: an
  * aggregate whose answer is the partial itself, and above it the answer as of that time
- * ([[AnswerAsOf]]). [[AsOfRow]] finds the time in a window, `AsOfLabel` in a subquery. Without
- * either, as in GROUP BY, the answer is as of the last row.
+ * ([[AnswerAsOf]]). [[AsOfRow]] finds the time in a window, `AsOfLabel` in a subquery. Elsewhere,
+ * as in GROUP BY, the answer is as of the last row.
  */
 private[spark] trait AsOfTime extends MonoidKind {
 
@@ -20,7 +20,7 @@ private[spark] trait AsOfTime extends MonoidKind {
   def timePlace(arguments: Seq[Expression]): Int
 
   /**
-   * The cells of a partial as of a time, or as of their own last one if that is later.
+   * The cells of a partial as of `now`, or as of the partial's own last time if that is later.
    *
    * @param now a number on the axis of time, or NULL
    */
@@ -33,9 +33,7 @@ private[spark] trait AsOfTime extends MonoidKind {
   /** Whether an answer for a label is as of that label. */
   def asksLabel(arguments: Seq[Expression]): Boolean = true
 
-  /**
-   * The length of the time, on its axis, that an answer for a row is of, if it is as of that row.
-   */
+  /** The span that an answer covers, on the axis of time; None if it is not as of the row. */
   def spanOfRow(arguments: Seq[Expression]): Option[Double] = None
 }
 

@@ -101,11 +101,11 @@ private[spark] case object FirstN extends BoundedList {
   """)
 }
 
-/** The list has the youngest value first. */
+/** The list in a partial has the youngest value first. */
 private[spark] case object LastDistinctN extends BoundedList {
   override protected def sorts: Boolean = true
 
-  // with one 0, as in GROUP BY; array_except has one or two of them, depending on the version
+  // one zero, as in GROUP BY; array_except takes -0.0 and 0.0 for one or two, by Spark's version
   override protected def element(arguments: Seq[Expression]): Expression =
     KnownNotNull(SqlInternals.normalized(arguments.head))
 

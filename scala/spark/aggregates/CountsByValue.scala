@@ -56,7 +56,7 @@ private[spark] final case class CountsByValue(
   @transient private lazy val packed =
     UnsafeProjection.create(Array[DataType](CountedAnswer.listOf(value.dataType)))
 
-  // a group of GROUP BY makes one: whatever is compiled is shared
+  // each group of GROUP BY makes one, so compiled code is shared
   override def createAggregationBuffer(): ValueMultiset = new ValueMultiset(counted)
 
   override def update(buffer: ValueMultiset, row: InternalRow): ValueMultiset = {
@@ -102,7 +102,7 @@ private[spark] final case class CountsByValue(
   ): CountsByValue = copy(children = children)
 }
 
-/** The same in a moving window. */
+/** The answer of a [[CountsByValue]] in a moving window. */
 private[aggregates] final case class AnswerByValue(function: CountsByValue)
     extends RunningAnswer {
   override def inputs: Seq[Expression] = Seq(function.input)

@@ -6,8 +6,8 @@ import org.apache.spark.sql.types.{DataType, DoubleType}
 import io.sash.spark.base.SashFunction
 
 /**
- * A sum over rows that each halve in each half-life, as of the latest time of all rows, or of the
- * label that asks. Two parts combine at the later of their times, in any order.
+ * A sum in which each row's weight halves in each half-life. It is as of the latest time of all
+ * rows, or of the label that asks. Two parts combine at the later of their times, in any order.
  */
 private[aggregates] sealed abstract class HalvedByTime extends AsOfTime with OfHalfLife {
   override def dataType(arguments: Seq[Expression]): DataType = DoubleType
@@ -48,7 +48,7 @@ private[aggregates] sealed abstract class HalvedByTime extends AsOfTime with OfH
   protected def lower(cells: Seq[Expression]): Expression
 }
 
-/** A row whose value is NULL adds nothing, and its time is one of the times. */
+/** A row whose value is NULL adds nothing, but its time counts. */
 private[spark] case object DecayedSum extends HalvedByTime with OfDouble {
   override protected def summed(values: Seq[Expression]): Seq[OneCell] = Seq(
     OneCell.number("sum", Coalesce(Seq(values.head, Literal(0.0)))),

@@ -8,8 +8,8 @@ import io.sash.spark.aggregates.Doubles.{plus, times}
 import io.sash.spark.base.{ArgumentChecks, SashFunction}
 
 /**
- * A mean in which a weight halves in each half-life. The sums are those at the time of the
- * youngest row, so two parts combine at the later of their times, in any order.
+ * A mean in which a weight halves in each half-life. The sums are as of the time of the youngest
+ * row, so two parts combine at the later of their times, in any order.
  */
 private[spark] case object EwmMean extends OfDouble with OfHalfLife {
   override def parts(arguments: Seq[Expression]): MonoidParts = {
@@ -56,8 +56,8 @@ private[spark] case object EwmMean extends OfDouble with OfHalfLife {
 /**
  * A mean in which each row makes all older weights smaller by the factor 1 - alpha. The sums are
  * as of the youngest row that has a value, whose weight is 1. So they stay as they are while
- * NULLs follow, however many. The factors of the rows until then, and of the rows since then, are
- * beside them.
+ * NULLs follow, however many. Two more cells hold the product of the factors up to that row, and
+ * of the factors after it.
  */
 private[spark] case object EwmMeanByRows extends OfDouble {
   override def check(arguments: Seq[Expression]): TypeCheckResult =
@@ -68,7 +68,7 @@ private[spark] case object EwmMeanByRows extends OfDouble {
     val alpha = Cast(arguments(1), DoubleType).eval().asInstanceOf[Double]
     val (one, ofRow) = (Literal(1.0), Literal(1.0 - alpha))
 
-    // Without a weight an infinite sum leaves nothing: alpha is 1.
+    // If alpha is 1, older rows have no weight: not even an infinite sum stays.
     def aged(sum: Expression, factor: Expression): Expression =
       if (alpha == 1.0) Literal(0.0) else Doubles.weighted(sum, factor)
 

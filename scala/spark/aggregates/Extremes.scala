@@ -10,7 +10,7 @@ import io.sash.spark.monoids.MonoidTraits.outdone
 import io.sash.spark.monoids.WrappingLong
 
 /**
- * The argument of the row whose value beats all others. Of equal values the first in arrival
+ * The argument of the row whose value beats all others. Among equal values the first in arrival
  * order wins, whereas in Spark's `max_by` the last one wins. See `io.sash.papers.algebra.ArgMax`;
  * here values compare as Spark's do.
  */
@@ -84,7 +84,7 @@ private[aggregates] sealed abstract class ExtremeCount(
     Seq(OneCell.nullable("extreme", arguments.head), OneCell.count("times")),
     combine = (o, y) => {
       val younger = outdone(o(0), y(0), beats(y(0), o(0)))
-      // both may be NULL; their counts are 0 then
+      // if both are NULL, both counts are 0
       val all = If(EqualNullSafe(o(0), y(0)), WrappingLong.add(o(1), y(1)), o(1))
       Seq(If(younger, y(0), o(0)), If(younger, y(1), all))
     },

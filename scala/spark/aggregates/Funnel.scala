@@ -70,7 +70,11 @@ private[sash] object FunnelLevels {
   /** Each level stays. */
   val Same = 0xfedcba9876543210L
 
-  /** @param met the bit i is 1 if the row meets the step after level i */
+  /**
+   * The function of one row.
+   *
+   * @param met the bit i is 1 if the row meets the step after level i
+   */
   def ofRow(met: Int): Long = {
     var levels = Same
     var i = 0

@@ -15,7 +15,7 @@ private[aggregates] final class HalfLife(length: Expression, time: Expression) {
   /** The factor by which weights fall from one time to a later one. */
   def decay(from: Expression, to: Expression): Expression = call("factor", from, to)
 
-  /** A sum times that factor. */
+  /** A sum times the factor by which weights fall from one time to a later one. */
   def aged(sum: Expression, from: Expression, to: Expression): Expression =
     call("aged", sum, from, to)
 
@@ -45,11 +45,13 @@ private[aggregates] trait OfHalfLife extends MonoidKind {
 /** Generated code calls these methods. */
 private[sash] object Decay {
 
-  /** Times that are equal have the factor 1, also if both are infinite; no half-life ends. */
+  /** Equal times have the factor 1, even if both are infinite; so has an infinite half-life. */
   def factor(from: Double, to: Double, rate: Double): Double =
     if (from == to || rate == 0.0) 1.0 else math.exp((from - to) * rate)
 
-  /** A factor that is too small for a double comes in two halves: the product may be a double. */
+  /**
+   * Applies a factor that is too small for a double in two steps: the product may be a double.
+   */
   def aged(sum: Double, from: Double, to: Double, rate: Double): Double = {
     val whole = factor(from, to, rate)
     if (whole >= java.lang.Double.MIN_NORMAL) DoubleArithmetic.weighted(sum, whole)

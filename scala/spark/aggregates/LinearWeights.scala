@@ -12,14 +12,15 @@ import io.sash.spark.times.IntervalText
 
 /**
  * A sum or a mean in which a value's weight falls in a line, from 1 to 0 at the age of `span`.
- * Ages are counted until the time of the youngest row, or of the label that asks. So a weight is
- * the time from the window's beginning, `span` before that time, to the row. It is a part of
- * `span`.
+ * Ages are counted until the time of the youngest row, or of the label that asks. The window
+ * begins `span` before that time. So a weight is the time from the window's beginning to the row,
+ * divided by `span`.
  *
- * The partial aggregate has the sums of the values and of the numbers of rows, each also times
- * the distance from the part's oldest row. Two parts combine at the earlier of their times, in
- * any order. No term is less than 0 unless its value is, so that nothing is subtracted from a
- * sum: a value whose weight is small, or 0, leaves no rounding error of its own size.
+ * The partial aggregate has the sum of the values and the number of rows. It also has both with
+ * each row weighted by its distance from the part's oldest row. Two parts combine at the earlier
+ * of their times, in any order. No term is less than 0 unless its value is, so that nothing is
+ * subtracted from a sum: a value whose weight is small, or 0, leaves no rounding error of its own
+ * size.
  */
 private[aggregates] sealed abstract class LinearWeights extends AsOfTime with OfDouble {
 
@@ -98,7 +99,7 @@ private[aggregates] sealed abstract class LinearWeights extends AsOfTime with Of
     )
   }
 
-  /** The time from the window's beginning to its oldest row, if no row is older than the span. */
+  /** The time from the window's beginning to its oldest row; an error if that row is too old. */
   private def beforeOldest(span: Expression, oldest: Expression): Expression = StaticInvoke(
     LinearWeightsSpan.getClass,
     DoubleType,

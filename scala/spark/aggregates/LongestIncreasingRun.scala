@@ -9,8 +9,9 @@ import io.sash.spark.base.SashFunction
 import io.sash.spark.monoids.WrappingLong
 
 /**
- * The longest run of neighbouring rows with strictly increasing values. Of equally long runs, the
- * first. See `io.sash.papers.algebra.LongestIncreasingRun`; here values compare as Spark's do.
+ * The longest run of neighbouring rows with strictly increasing values. Among equally long runs
+ * the first wins. See `io.sash.papers.algebra.LongestIncreasingRun`; here values compare as
+ * Spark's do.
  */
 private[spark] case object LongestIncreasingRun extends MonoidKind {
   override def check(arguments: Seq[Expression]): TypeCheckResult =

@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.DataType
 import io.sash.spark.base.ArgumentChecks
 import io.sash.spark.monoids.MonoidTraits
 
-/** An aggregate that is defined as a monoid over cells: one of a kind, over its arguments. */
+/** An aggregate that is defined as a monoid over cells: its kind, and its arguments. */
 private[sash] final case class OwnMonoid(kind: MonoidKind, children: Seq[Expression])
     extends DeclarativeAggregate
     with MonoidTraits

@@ -102,7 +102,7 @@ private[spark] object RankKind {
     )("`rank` among the frame's values: equal values have one rank, and leave a gap behind it.")
   }
 
-  /** In a tree that counts each value once. */
+  /** Its tree counts each value once. */
   case object Dense extends Number("dense_rank_in_frame") {
     override val function: SashFunction = described(
       """

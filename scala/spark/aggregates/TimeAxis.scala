@@ -35,7 +35,11 @@ private[spark] object TimeAxis {
       case _ => ArgumentChecks.unexpectedType(name, distance, "\"INTERVAL DAY TO SECOND\"")
     }
 
-  /** @param function the name of the function that asks, for errors */
+  /**
+   * A time on its own axis.
+   *
+   * @param function the name of the function that asks, for errors
+   */
   def number(time: Expression, function: String): Expression = time.dataType match {
     case TimeUnit(Micro) =>
       Cast(PreciseTimestampConversion(time, time.dataType, LongType), DoubleType)
@@ -52,8 +56,8 @@ private[spark] object TimeAxis {
   }
 
   /**
-   * A time on the axis of another type, which Spark compares it with: of a date, in days of the
-   * clock on the wall.
+   * A time on the axis of another type, with which Spark compares it. On the axis of dates, a
+   * timestamp is a number of days of local time, with fractions.
    */
   def numberOn(axis: DataType, time: Expression, function: String, zone: String): Expression = {
     def as(of: DataType) =

@@ -13,8 +13,8 @@ import io.sash.spark.times.IntervalText
  *
  * With the length of the window and the value that held before each row, the time before the
  * window's first row counts, too. The last value then holds until the row or the label that asks.
- * A row without a value moves the time on. If neither its value nor the one before it is
- * known, nothing is known before the next row of a part, so that the part begins there.
+ * A row without a value moves the time on. If neither the value of a part's first row nor the
+ * value before it is known, the part begins at the next row.
  */
 private[spark] case object TimeWeightedAvg extends AsOfTime with OfDouble {
   override protected def read(arguments: Seq[Expression]): Seq[Expression] = arguments match {
@@ -65,7 +65,7 @@ private[spark] case object TimeWeightedAvg extends AsOfTime with OfDouble {
           If(IsNull(o(0)), y(1), o(1)),
           Coalesce(Seq(y(2), o(2))),
           Coalesce(Seq(y(3), o(3))),
-          // NULL beside a part without rows, or without a value
+          // `between` is NULL if either part has no rows, or the older one no value
           new Add(new Add(o(4), Coalesce(Seq(between, Literal(0.0)))), y(4))
         )
       },
@@ -110,8 +110,8 @@ private[spark] case object TimeWeightedAvg extends AsOfTime with OfDouble {
     new Multiply(Doubles.distance(from, until), Literal(unitOf(time.dataType)))
 
   /**
-   * Microseconds times a great value overflow. This unit is about a second, and as exact as
-   * microseconds.
+   * The factor from the axis to the unit of integrals. A great value times microseconds would
+   * overflow, so the unit is about a second: 2^20 microseconds, which is as exact.
    */
   private def unitOf(time: DataType): Double = time match {
     case TimeUnit(TimeUnit.Micro) => math.pow(2, -20)

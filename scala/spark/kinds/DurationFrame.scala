@@ -14,8 +14,8 @@ import io.sash.spark.times.ConstantInterval
  * The RANGE frame of a [[DurationWindow]]. SQL's bounds belong to the frame. So an end that does
  * not belong to the window is moved by one unit of the order: a day, a microsecond, or 1.
  *
- * Half of an odd number of units lies between two of them. No row has its place there, so that
- * whether this end is open makes no difference. The frame ends at the unit before it.
+ * The middle of an odd number of units lies between two units. No row has its place there, so it
+ * makes no difference whether this end is open. The frame ends at the unit before it.
  */
 private[kinds] object DurationFrame {
 

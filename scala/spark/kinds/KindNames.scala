@@ -10,8 +10,8 @@ import io.sash.spark.base.SparkVersions
 
 /**
  * Names columns that the query does not name, if they ask for a window of a kind. Spark's name
- * has the frame of a window without ROWS and RANGE. This window has another one, by its kind. So
- * the frame is left out, and the name is Spark's otherwise.
+ * would show the default frame, but the kind defines other rows. So this name is Spark's without
+ * the frame.
  */
 private[kinds] object KindNames {
 
@@ -24,7 +24,7 @@ private[kinds] object KindNames {
       // with the mark by which Spark refuses a permanent view of it
       val mark = new MetadataBuilder().putString(AUTO_GENERATED_ALIAS, "true").build()
       Alias(e, KindName(SparkVersions.prettySql(_))(e))(explicitMetadata = Some(mark))
-    case _ => column // a cast or a lambda around the window waits for it
+    case _ => column // not resolved yet: a cast or a lambda around the window waits for it
   }
 
   private def isOfKind(e: Expression): Boolean = e match {

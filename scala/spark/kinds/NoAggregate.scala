@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 
 import io.sash.spark.base.SparkVersions
 
-/** The error of a window of a kind if its function is no aggregate. */
+/** The error of a window of a kind whose function is no aggregate. */
 private[spark] object NoAggregate {
 
   def why(function: Expression, kind: WindowKind, order: Seq[SortOrder]): String = {
@@ -13,7 +13,7 @@ private[spark] object NoAggregate {
       s"rows of its partition; ${other}leave ${kind.sql} out"
   }
 
-  /** An aggregate that answers the same of a window's rows, where ranks compare `by`. */
+  /** An aggregate with the same answer over a window's rows; a rank compares the values `by`. */
   private def instead(function: Expression, by: String): Option[String] = function match {
     case _: RowNumber   => Some("count(*)")
     case _: Rank        => Some(s"rank_in_frame($by)")
@@ -32,7 +32,7 @@ private[spark] object NoAggregate {
     case _                         => None
   }
 
-  /** What ranks by this order compare. */
+  /** The text of the expression that a rank in this order compares. */
   def ranked(order: Seq[SortOrder]): String = order.headOption.fold("x") { o =>
     if (o.direction == Descending) s"-${written(o.child)}" else written(o.child)
   }

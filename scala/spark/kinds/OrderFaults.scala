@@ -12,7 +12,7 @@ private[kinds] object OrderFaults {
   def noOrder(order: Seq[SortOrder]): Option[String] =
     Option.when(order.isEmpty)("its window has no order; add ORDER BY")
 
-  /** The fault where the order has to be one expression to which `extent` can be added. */
+  /** The fault if the order is not one expression to which `extent` can be added. */
   def unmoved(order: Seq[SortOrder], name: String, extent: Expression): Option[String] =
     noOrder(order).orElse {
       val by = order.head.child
@@ -25,7 +25,7 @@ private[kinds] object OrderFaults {
         )
     }
 
-  /** The fault where no place in the order is a multiple of `hop`. */
+  /** The fault if an order of this type has no multiples of `hop`. */
   def uncut(order: Expression, size: Expression, hop: Expression): Option[String] =
     if (ConstantInterval.of(hop).exists(_.months != 0))
       Some("its hop has months, which differ in length; write the hop in days or hours")

@@ -63,8 +63,9 @@ private[spark] object ResolvePendingKinds extends Rule[LogicalPlan] {
   }
 
   /**
-   * Whether a window is resolved but for its kinds. Spark binds the lambdas around a window as
-   * soon as that is resolved, by its nullability. And [[KindNames]] names resolved columns.
+   * Whether a window is resolved but for its kinds. Kinds wait for that: once the window is
+   * resolved, Spark binds the lambdas around it by its nullability, and [[KindNames]] names its
+   * column.
    */
   private def isReady(w: WindowExpression): Boolean =
     w.windowFunction.resolved && w.windowSpec.orderSpec.forall(_.resolved) &&

@@ -71,7 +71,7 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
       }
       .asInstanceOf[Window]
 
-  /** None also where Spark would refuse the frame: months and days at once over a DATE. */
+  /** None also if Spark would refuse the frame: months and days together over a DATE. */
   private def sqlFrame(
       s: SlidingAggregate,
       order: Seq[SortOrder]

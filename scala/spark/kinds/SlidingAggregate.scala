@@ -11,8 +11,8 @@ import io.sash.spark.monoids.{OnlySash, Replacement, WindowAggregate}
  * An aggregate over windows that SQL's frames cannot express. Only Sash's operator runs it.
  *
  * @param function the aggregate
- * @param windows the modifiers, and the kind unless the window's frame defines the rows. None
- *   while they still are in PARTITION BY; then one of them can make an answer NULL.
+ * @param windows the modifiers, and the kind unless the window's frame defines the rows. Empty
+ *   while they are still in PARTITION BY and one of them can make an answer NULL.
  */
 private[spark] final case class SlidingAggregate(
     function: AggregateFunction,
@@ -36,8 +36,8 @@ private[spark] final case class SlidingAggregate(
   def slide: Option[WindowSlide] = windows.collectFirst { case s: WindowSlide => s }
 
   /**
-   * The inputs of the aggregate and of all windows. Spark extracts each of them by itself, and
-   * none of the expressions above them.
+   * The inputs of the aggregate and of all windows. Spark extracts each input as a column, and
+   * leaves the expressions above the inputs in place.
    */
   override def children: Seq[Expression] = function.children ++ windows.flatMap(_.inputs)
 

@@ -111,7 +111,7 @@ private[spark] final case class DurationWindow(
   override def sqlFrame(order: Seq[SortOrder]): SpecifiedWindowFrame =
     DurationFrame.of(this, order.head.child)
 
-  /** Without it, Spark would cast an interval to the type of an order by numbers. */
+  /** Without this check, Spark would cast an interval to the type of an order by numbers. */
   override def orderFault(order: Seq[SortOrder]): Option[String] =
     OrderFaults.unmoved(order, "size", size)
 
@@ -146,8 +146,9 @@ private[spark] object DurationWindow {
 }
 
 /**
- * The rows from the last multiple of `hop` on that is at least `size` before the current row, and
- * its peers. The window is between `size` and `size + hop` long: a sawtooth window.
+ * The rows from the last multiple of `hop` that is at least `size` before the current row, up to
+ * the current row and its peers. The window is between `size` and `size + hop` long: a sawtooth
+ * window.
  *
  * @param closed as in a [[DurationWindow]]
  */
@@ -327,8 +328,8 @@ private[spark] final case class OwnRangeWindow(preceding: Expression)
 private[spark] final case class OwnBound(value: Expression, isIncluded: Boolean)
 
 /**
- * The rows whose order lies between two bounds, which are the current row's own values. A row
- * without one of them (NULL) has a window without rows. No function makes this kind: the rule
+ * The rows whose order lies between two bounds, which are the current row's own values. If one of
+ * them is NULL, the row's window has no rows. No function makes this kind: the rule
  * `LateralWindows` does.
  */
 private[spark] final case class BoundsWindow(lower: Option[OwnBound], upper: Option[OwnBound])
@@ -342,8 +343,8 @@ private[spark] final case class BoundsWindow(lower: Option[OwnBound], upper: Opt
 
   /**
    * Whether each end is the row's place in the order, or lies at a fixed distance from it. Then
-   * no end moves back from row to row. A place that is NULL has the rows with a NULL alone, if
-   * there is an upper end.
+   * no end moves back from row to row. There has to be an upper end: with it, the window of a row
+   * whose place is NULL has only the rows whose place is NULL.
    */
   def isAtDistances(order: Seq[SortOrder]): Boolean = order match {
     case Seq(SortOrder(place, Ascending, NullsFirst, _)) if upper.nonEmpty =>
@@ -369,8 +370,9 @@ private[spark] final case class BoundsWindow(lower: Option[OwnBound], upper: Opt
 }
 
 /**
- * The rows in both windows, or from the first row of either until the last. If a row has to be in
- * both, one of them may have each row's own width. Other windows only move forwards.
+ * The rows in both windows, or from the first row of either until the last row of either. If a
+ * row has to be in both, one of them may have each row's own width. Other windows only move
+ * forwards.
  *
  * @param ofAll whether a row has to be in both
  */
@@ -428,8 +430,9 @@ private[spark] abstract class WindowModifier extends WindowKind {
 }
 
 /**
- * Ends at the current row and begins where a condition on an aggregate of the rows begins to
- * hold. When a row enters, the oldest rows leave until the condition holds. See `PredicateFrame`.
+ * A window that ends at the current row and begins where a condition on an aggregate of its rows
+ * begins to hold. When a row enters, the oldest rows leave until the condition holds. See
+ * `PredicateFrame`.
  *
  * @param aggregate the aggregate that the condition tests
  * @param condition a lambda from the aggregate's value to a boolean

@@ -67,9 +67,10 @@ private[spark] final case class WindowSlide(every: Expression)
 }
 
 /**
- * Returns NULL where fewer rows of the window have a value: see [[MinPeriods]].
+ * Returns NULL where fewer than `count` rows of the window have a value: see [[MinPeriods]].
  *
- * @param values the aggregate's arguments, as they were written; none before it is known
+ * @param values the aggregate's arguments, as they were written; none before the aggregate is
+ *   known
  */
 private[spark] final case class WindowMinPeriods(count: Expression, values: Seq[Expression] = Nil)
     extends WindowModifier {
