@@ -87,10 +87,10 @@ private[sash] object AggregateMonoid {
     }
 
   /**
-   * Spark's merge, except for moments and covariances. Theirs divides a mean by a count and
-   * multiplies it again, even if one operand is over no value. That changes the mean's last bit,
-   * and then equal values get a variance, and by it a skewness or a slope. So here an operand
-   * over no value leaves the other unchanged.
+   * Spark's merge, except for moments and covariances. Spark's merge of those divides a mean by a
+   * count and multiplies it again, even if one operand is over no value. That changes the mean's
+   * last bit, so equal values would get a variance, and with it a skewness or a slope. So here an
+   * operand over no value leaves the other unchanged.
    */
   private def merge(f: DeclarativeAggregate): Seq[Expression] = f match {
     case _: CentralMomentAgg | _: Covariance | _: PearsonCorrelation | _: RegrSlope |

@@ -51,8 +51,8 @@ private[sash] sealed abstract class Algorithm(val id: String, val title: String)
     program(input, monoids, monoids.indices.map(Seq(_)))
 
   /**
-   * The same for several ranges of the slots. `ordinals` has for each monoid the ordinals of its
-   * answers, one per range.
+   * A program with several ranges of the slots. `ordinals` has, for each monoid, the ordinals of
+   * its answers, one per range.
    */
   def program(
       input: Seq[Attribute],
@@ -84,7 +84,9 @@ private[sash] sealed abstract class Algorithm(val id: String, val title: String)
 /** An algorithm that moves windows over a forest in a stream's state. */
 private[sash] sealed trait ForestAlgorithm extends Algorithm {
 
-  /** Whether windows are Two-Stacks over the nodes of a tree. If not, over its elements. */
+  /**
+   * Whether windows are Two-Stacks over the nodes of a tree. If not, they combine its elements.
+   */
   def isOverNodes: Boolean
 
   /** Whether elements that have left a window are subtracted from its answer. */
@@ -144,7 +146,7 @@ private[sash] object Algorithm {
     override def window(columns: SlotColumns): InOrderWindow = new BaseIntervals(columns)
   }
 
-  /** Takes elements out of the middle, so it is no algorithm of windows in order. */
+  /** Its elements leave from anywhere, so it makes no in-order window. */
   case object MemberTreeAlgorithm extends Algorithm("member-tree", "FlatFAT") {
     override def accepts(monoid: AggregateMonoid): Boolean = monoid.running.isEmpty
     override def window(columns: SlotColumns): InOrderWindow =

@@ -27,9 +27,9 @@ private[spark] object MergedBuffers {
     if (f.isInstanceOf[WindowFunction]) None else Some(monoid(f))
 
   /**
-   * The partial of the rows of `cell` and one row more, which may write into `cell`. So no other
-   * slot may hold that object. It costs one update, and for an aggregate whose cells are bytes, a
-   * deserialization and a serialization.
+   * The partial of the rows of `cell` and one more row. The update may write into `cell`, so no
+   * other slot may hold that object. It costs one update, and for an aggregate whose cells are
+   * bytes, a deserialization and a serialization.
    */
   def updated(f: ImperativeAggregate, cell: Expression): Expression = {
     val inputs = f.children.filterNot(_.foldable)
@@ -229,8 +229,8 @@ private[spark] final case class LiftPartial(child: Expression, partial: BufferFo
 }
 
 /**
- * A partial and one row more. Unlike a lift it needs no input row, which whole-stage code may
- * lack.
+ * The partial of `cell` and one more row. Unlike a lift it needs no input row, which whole-stage
+ * code may lack.
  *
  * @param aggregate over a row of `inputs`
  */

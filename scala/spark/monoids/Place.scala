@@ -3,8 +3,8 @@ package io.sash.spark.monoids
 import org.apache.spark.sql.catalyst.expressions.{SpecifiedWindowFrame, UnboundedPreceding}
 
 /**
- * A place in which windows move, and the algorithms that run there. This is the one cascade: the
- * first algorithm that an aggregate has the operations for runs, unless a setting forces another.
+ * A place in which windows move, and the algorithms that run there. The first algorithm runs for
+ * which an aggregate has the operations, unless a setting forces another. No other code chooses.
  *
  * @param title the place's name in the documentation
  * @param cascade the algorithms in the order in which they are asked
@@ -88,8 +88,8 @@ private[sash] object Place {
 
   /**
    * A forest in a stream's state. Two-Stacks Lite goes on in each batch where it stopped. The
-   * others combine a window's elements again when a batch begins, which only answers beside the
-   * slots need.
+   * others combine a window's elements again when a batch begins; only answers beside the slots
+   * need them.
    */
   case object Forest
       extends Place[ForestAlgorithm](

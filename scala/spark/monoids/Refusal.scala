@@ -57,7 +57,7 @@ private[sash] object Refusal {
       extends Refusal("the optimizer replaced the window function by a constant")
 
   /**
-   * The refusals of a logical Window: for each expression that stays with Spark its SQL and the
+   * The refusals of a logical Window: the SQL of each expression that stays with Spark, and the
    * reason.
    */
   val Tag: TreeNodeTag[Seq[(String, Refusal)]] = TreeNodeTag("sash.refusals")

@@ -35,10 +35,10 @@ private[spark] abstract class WindowAggregate[T] extends WindowOnly[T] {
 /** An aggregate that Spark has no operator for. */
 private[spark] trait OnlySash extends WindowOnly[AnyRef] {
 
-  /** The error where Sash's operator does not run it. */
+  /** The error if Sash's operator does not run it. */
   def notRun(why: String): Throwable
 
-  /** The error without OVER. */
+  /** The error if the call has no OVER. */
   def withoutOver: Throwable
 
   override final def createAggregationBuffer(): AnyRef = unplanned()

@@ -79,8 +79,8 @@ private[spark] object Distinct {
     UnsafeRowUtils.isBinaryStable(dataType) && !leavesRoom(dataType)
 
   /**
-   * Whether a row keeps room for a value where it is NULL, so that an update can put one there.
-   * The room has bytes of an earlier row. For a NULL DECIMAL, Spark clears the room.
+   * Whether a row keeps room for a NULL, so that an update can put a value there. That room may
+   * hold bytes of an earlier row. (For a NULL DECIMAL, Spark clears the room.)
    */
   private def leavesRoom(dataType: DataType): Boolean = dataType match {
     case TimeUnit(Nano) | CalendarIntervalType => true

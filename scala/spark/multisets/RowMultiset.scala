@@ -61,7 +61,7 @@ private[spark] object RowMultiset {
     if (right.length == 0) left
     else if (left.length == 0) right
     else {
-      // a row of both is written once, which is shorter than both
+      // a row in both operands is written once, so the sum of their lengths is enough
       val out = ByteBuffer.allocate(left.length + right.length)
       val (l, r) = (new Cursor(left), new Cursor(right))
       while (l.isOne && r.isOne) {
@@ -90,7 +90,7 @@ private[spark] object RowMultiset {
     }
   }
 
-  /** One row after another of a multiset. */
+  /** Reads the rows of a multiset one after the other. */
   private final class Cursor(rows: Array[Byte]) {
     private[this] val in = ByteBuffer.wrap(rows)
     private[this] var start, from, until = 0
@@ -116,7 +116,7 @@ private[spark] object RowMultiset {
     private def compareTo(of: Array[Byte], first: Int, last: Int): Int =
       Arrays.compareUnsigned(of, first, last, rows, from, until)
 
-    /** A row at an address of its own, since rows begin at multiples of eight bytes. */
+    /** Copies the row to an array of its own, since rows begin at multiples of eight bytes. */
     def pointTo(row: UnsafeRow): Unit =
       row.pointTo(Arrays.copyOfRange(rows, from, until), until - from)
 

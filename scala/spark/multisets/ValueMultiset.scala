@@ -10,8 +10,8 @@ import io.sash.spark.slots.RunningState
 
 /**
  * A multiset of values: the count of each value, and for each count the values that have it. The
- * counts that some value has are a list in ascending order, so that a value whose count changes
- * by one finds its new place beside the old one.
+ * different counts are a list in ascending order. So a value whose count changes by one finds its
+ * new place beside the old one.
  *
  * Cost: an addition or removal takes O(1), and O(log d) if the values of one count are ranked,
  * where d is the number of different values. n values have at most √(2n) different counts.
@@ -21,13 +21,13 @@ private[spark] final class ValueMultiset(of: CountedType) {
 
   private[this] val entries = new LinkedHashMap[UnsafeRow, Entry]
 
-  /** The count of values that are not there, and so the end of the list. */
+  /** The count 0, of values that are not there. The list begins with it. */
   private[this] val none = new Same(0L, null)
 
-  /** The last of the list, or `none`. */
+  /** The greatest count: the last one of the list, or `none`. */
   private[this] var most = none
 
-  /** The part of the list that became empty last, for reuse when a value gets another count. */
+  /** The entry of the list that became empty last, for reuse when a value gets another count. */
   private[this] var spare: Same = _
   private[this] var counts = 0
   private[this] var keyBytes = 0L
@@ -91,8 +91,8 @@ private[spark] final class ValueMultiset(of: CountedType) {
   def greatest: Long = most.count
 
   /**
-   * Up to n values with the greatest counts, each with its count; of one count in the order of
-   * its set.
+   * Up to n values with the greatest counts, each with its count. Values of one count come in the
+   * order of its set.
    */
   def top(n: Int): Seq[(Any, Long)] =
     Iterator
@@ -174,12 +174,12 @@ private[spark] object ValueMultiset {
   }
 }
 
-/** In which order the values of one count are kept. */
+/** The order in which the values of one count are kept. */
 private[spark] sealed abstract class TieOrder extends Serializable
 
 private[spark] object TieOrder {
 
-  /** They are not kept; only their number is. */
+  /** The values are not kept; only their number is. */
   case object Unkept extends TieOrder
 
   /** The value that has had the count longest comes first. */

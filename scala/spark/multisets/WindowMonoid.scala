@@ -12,15 +12,14 @@ import io.sash.spark.slots.RunningAnswer
 
 /**
  * Chooses how windows run an aggregate: with a running answer beside the slots, or with partials
- * in the slots. All that Sash answers asks here, over frames, hops and labels, in batch and on
- * streams.
+ * in the slots. Frames, hops and labels all ask here, in batch and on streams.
  */
 private[spark] object WindowMonoid {
 
   /**
-   * The monoid of an aggregate, or the reason why Sash cannot use it. A [[MovingAggregate]] has
-   * the place of a call with DISTINCT whose inputs Sash tells apart. Any other call with DISTINCT
-   * would count equal inputs twice.
+   * The monoid of an aggregate, or the reason why Sash cannot use it. A call with DISTINCT is
+   * refused, since equal inputs would count twice. If Sash can tell the inputs apart, a
+   * [[MovingAggregate]] has replaced the call before.
    */
   def of(call: AggregateExpression): Either[Refusal, AggregateMonoid] =
     if (call.isDistinct) Left(FindRunningAnswer.notDistinct(call.aggregateFunction))

@@ -12,7 +12,7 @@ private[sash] final class InterpretedSlots(program: SlotProgram) extends SlotCol
 
   private[this] val inputs = program.input
   private[this] val slotPair = program.columns ++ program.right
-  // the slot comes first, since a row may have more columns than the input, behind it
+  // the slot comes first, since a row may have more columns than `input`; those come last
   private[this] val slotAndInput = program.columns ++ program.input
   private[this] val answered = if (program.isOfRow) slotAndInput else program.columns
 

@@ -18,7 +18,7 @@ private[sash] trait RunningAnswer extends Serializable {
 
   def dataType: DataType
 
-  /** A value of the row that an answer is for, if the answer depends on it. */
+  /** A value of the row for which an answer is, if the answer depends on it. */
   def own: Option[Expression] = None
 
   /** The data structure's name in EXPLAIN. */
@@ -59,7 +59,7 @@ private[sash] trait RunningState {
     }
   }
 
-  /** Removes an element as many times. */
+  /** Removes an element several times. */
   def remove(inputs: InternalRow, times: Long): Unit = {
     var i = 0L
     while (i < times) {

@@ -33,7 +33,7 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
 
   private[this] var states = Array.empty[RunningState]
 
-  /** The running answer number `index`, which is beside the slots. */
+  /** Running answer number `index`, which is kept beside the slots. */
   final def running(index: Int): RunningState = states(index)
 
   private[slots] final def answers: Array[RunningState] = states
@@ -49,10 +49,10 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
   /** Whether `lower` depends on the current row. */
   final def isOfRow: Boolean = program != null && program.isOfRow
 
-  /** The row that `lower` answers, if results depend on it. */
+  /** The row for which `lower` answers, if results depend on it. */
   final def current: InternalRow = row
 
-  /** Sets the row that `lower` answers from now on. */
+  /** Sets the row for which `lower` answers from now on. */
   def answersFor(row: InternalRow): Unit = this.row = row
 
   final def capacity: Int = slots
@@ -63,10 +63,10 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
   /** The number of calls of combine, subtract and selectsRight so far. */
   def operations: Long = called
 
-  /** Counts one operation. Each of the three has to call it. */
+  /** Counts one operation: combine, subtract and selectsRight have to call it. */
   final def count(): Unit = called += 1
 
-  /** Counts several combines. An operation that combines several times has to call it. */
+  /** Counts several combines, for an operation that combines several times. */
   final def count(combines: Int): Unit = called += combines
 
   /** Grows in memory. If the task gets no memory, the slots move to disk and grow there. */
@@ -102,7 +102,8 @@ private[sash] abstract class SlotColumns extends Invertible with Selective with 
   final def valueBytes: Long = values
 
   /**
-   * Counts a change in the size of such values. Each operation that writes them has to call it.
+   * Counts a change in the size of the values of varying size. Each operation that writes them
+   * has to call it.
    */
   final def valuesChanged(before: Long, after: Long): Unit = values += after - before
 

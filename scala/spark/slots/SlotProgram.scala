@@ -10,8 +10,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expre
  * Operations consist of parts. The expressions of one part assign the columns from `first` on.
  * Each part becomes a method of its own, small enough for the JIT.
  *
- * @param input the attributes of the row that `lift` and `matches` read, and results that are of
- *   the current row
+ * @param input the attributes of the row that `lift` and `matches` read; results that depend on
+ *   the current row read it, too
  * @param columns the cells of a slot; as operands, the cells of the left (or only) slot
  * @param right the same cells as attributes of the right slot
  * @param parts one for each monoid in the slots

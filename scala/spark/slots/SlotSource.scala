@@ -163,8 +163,7 @@ private[slots] abstract class SlotSource(program: SlotProgram) {
     }
 
     /**
-     * Assigns the variables one by one. The expressions read copies of them, so the order is
-     * free.
+     * Assigns the variables one by one, in any order, since the expressions read copies of them.
      */
     def set(to: Seq[ExprCode]): String = each { (i, name) =>
       val code = to(i - part.first)
