@@ -136,7 +136,7 @@ private[spark] object ArgumentChecks {
       )
     )
 
-  /** Likewise for a time, where another type of times may do. */
+  /** `unexpectedType` for a time. If another type of times would do, the error says so. */
   def unexpectedTime(name: String, e: Expression, required: String): TypeCheckResult =
     unexpectedType(name, e, required, withRemedy(e.dataType))
 

@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 private[spark] trait PassesRows extends UnaryNode
 
 /**
- * Moves a condition below a node that passes rows on, where it reaches the watermark and the
- * source, and a table may skip files by it.
+ * Moves a condition below a node that passes rows on. So the condition reaches the watermark and
+ * the source, and a table may skip files by it.
  */
 private[spark] object FilterBelow extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, NamedArgu
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Puts arguments that are given by name at their places, with Spark's own errors. Spark's method
- * for it has other parameters in each version.
+ * Puts arguments that are given by name at their places, with Spark's own errors. Spark's own
+ * method for this has other parameters in each version.
  *
  * @param function the name of the function
  * @param names the names of its arguments
@@ -76,6 +76,6 @@ private[base] final class NamedArguments(function: String, names: Seq[String], n
 
 private[spark] object NamedArguments {
 
-  /** In the place of an argument that is left out before others that are given by name. */
+  /** Stands for an argument that is left out before arguments that are given by name. */
   val LeftOut: Literal = Literal(null)
 }

@@ -6,8 +6,8 @@ import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
 private[spark] object NoWatermark {
 
   /**
-   * As an alias takes them. They are not empty: Spark 4.0 takes empty metadata for none when it
-   * copies an alias, and then the alias has its child's.
+   * The metadata for an alias. They are not empty: when Spark 4.0 copies an alias, it takes empty
+   * metadata for none, and the copy then has its child's.
    */
   val Explicit: Option[Metadata] =
     Some(new MetadataBuilder().putBoolean("sash.noWatermark", true).build())

@@ -16,7 +16,7 @@ private[spark] object SashErrors {
     messageParameters = Map("funcName" -> s"`$function`")
   )
 
-  /** Spark's text goes on to Spark's page of functions, which lacks this one. */
+  /** Spark's message links to Spark's page of functions, which lacks this one: hence DESCRIBE. */
   def wrongArguments(function: String, expected: String, actual: Int): Throwable =
     new AnalysisException(
       errorClass = "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",

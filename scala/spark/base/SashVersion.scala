@@ -6,7 +6,7 @@ private[spark] object SashVersion {
   val Version: String = Option(getClass.getPackage.getImplementationVersion).getOrElse("dev")
 }
 
-/** The SQL function sash_version(). It lies apart, since all of Sash needs its version. */
+/** The SQL function sash_version(). All of Sash needs the version, but not this function. */
 private[spark] object SashVersionFunction {
   val function: SashFunction = SashFunction.of(
     "sash_version",

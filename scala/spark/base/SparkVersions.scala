@@ -53,8 +53,8 @@ private[spark] object SparkVersions {
       .asInstanceOf[SparkPlan]
 
   /**
-   * Whether Spark ends a job that has read rows of a shuffle if it computes them once more, and
-   * they are others. Spark has the setting since 4.1, and it is on since 4.2.
+   * Whether Spark fails a job that has read rows of a shuffle, if Spark computes these rows again
+   * and gets other ones. Spark has the setting since 4.1, and it is on by default since 4.2.
    */
   def comparesRecomputedRows: Boolean = SparkSession.active.conf
     .getOption("spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch")

@@ -14,7 +14,7 @@ private[spark] trait Feature {
   /** Adds the feature's rules to the session, each behind the feature's [[Guard]]. */
   def inject(extensions: SparkSessionExtensions): Unit
 
-  /** Its rules that run before the analyzer checks that all functions exist. */
+  /** The feature's rules that run before the analyzer checks that all functions exist. */
   def earlyRules: Seq[SparkSession => Rule[LogicalPlan]] = Nil
 
   /** The lines that EXPLAIN prints about a node of a plan. */

@@ -23,13 +23,12 @@ import io.sash.spark.plan.WindowFilter
  *     Window   min(place) and max(place) over the window: begin and end
  *       Window count(*) over ROWS UNBOUNDED PRECEDING: place
  * }}}
- * So each frame and kind of window says where it begins and ends as it does for any aggregate.
- * The rows that EXCLUDE leaves out are those from one place to another, too: the current row, or
- * its peers.
- * Spark's own operator runs the UDF, with its batches, its spills and its profilers.
+ * So the begin and the end of a window are aggregates over it, whatever its frame or kind.
+ * EXCLUDE leaves out a range of places, too: the current row, or its peers. Spark's own operator
+ * runs the UDF, with its batches, its spills and its profilers.
  *
- * The function is not deterministic, although each of its answers is: no rule of the optimizer
- * may then take a row away below it.
+ * The function is declared as not deterministic, although its answers are. So no rule of the
+ * optimizer takes rows away below it.
  */
 private[spark] final case class SlidePythonAggregators(session: SparkSession)
     extends Rule[LogicalPlan] {
@@ -104,7 +103,7 @@ private[spark] object SlidePythonAggregators {
     val ends = calls.map { call =>
       bounds(call.rows, call.window.windowSpec.frameSpecification, "begin", "end")
     }
-    // the first and the last place that EXCLUDE leaves out; the current row's if nothing is here
+    // the first and the last place that EXCLUDE leaves out; none if it is the current row's place
     val holes = calls.map { call =>
       if (call.exclude.exists(_.what != WindowExclude.CurrentRow))
         bounds(Nil, Peers, "hole_begin", "hole_end")
@@ -143,9 +142,10 @@ private[spark] object SlidePythonAggregators {
     SashErrors.invalidArgument(call.udaf.name, "window", why)
 
   /**
-   * How windows move, as Python's `sliding_arrays` adds it up: no row leaves them, so that the
-   * worker keeps none; they may begin before the window of the row before, so that it keeps all
-   * rows of a key; EXCLUDE leaves out rows; but the current row stays.
+   * How windows move, as the bits that Python's `sliding_arrays` reads. 1: no row leaves a
+   * window, so the worker keeps no rows. 2: a window may begin before the window of the row
+   * before, so the worker keeps all rows of a key. 4: EXCLUDE leaves out rows. 8: EXCLUDE keeps
+   * the current row.
    */
   private def shape(call: UdafCall, order: Seq[SortOrder]): Int = {
     val grows = call.kinds.isEmpty && (call.window.windowSpec.frameSpecification match {

@@ -3,7 +3,7 @@ package io.sash.spark.features.status
 /**
  * A part of Sash that can be off by itself.
  *
- * @param needs the features that it works through, and without which it is off
+ * @param needs the features that it uses; if one of them is off, so is this one
  */
 private[spark] sealed abstract class FeatureName(val name: String, val needs: FeatureName*) {
   override def toString: String = name
@@ -18,7 +18,7 @@ private[spark] object FeatureName {
 
   case object Windows extends FeatureName("windows")
 
-  // it orders rows itself, and leaves the other windows to the feature of that name
+  // orders rows itself, and leaves windows that it cannot divide to Windows
   case object Split extends FeatureName("split")
 
   // a subquery becomes a window over an aggregate that Spark alone cannot run
@@ -33,9 +33,9 @@ private[spark] object FeatureName {
 
   /** All features but the base, in the order in which their rules come into a session. */
   val All: Seq[FeatureName] = Seq(
-    // the calls of Sash's own become expressions, which the rules of the others look for
+    // calls of Sash's functions become expressions, which the rules of other features look for
     Functions,
-    // it takes the windows that many tasks can answer, before the other windows are planned
+    // plans the windows that many tasks can answer, before the other windows are planned
     Split,
     // moving aggregates are wrapped before anyone checks them
     Windows,

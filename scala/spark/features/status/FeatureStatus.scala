@@ -20,7 +20,7 @@ import io.sash.spark.base.SashVersion
 private[spark] object FeatureStatus {
   private val log = LoggerFactory.getLogger("io.sash.spark.SashExtensions")
 
-  /** The reasons that are the features' own. */
+  /** Why a feature is off by itself. It may also be off because a feature that it needs is. */
   private[features] val reasons = new ConcurrentHashMap[FeatureName, String]
 
   /** The reason why a feature is off, or none if it is on. */

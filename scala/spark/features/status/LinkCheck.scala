@@ -52,6 +52,8 @@ private[spark] final class LinkCheck(
   }
 
   /**
+   * Looks for a class, whose members the next lines name.
+   *
    * @param how i or c: an interface or a class; n: Sash makes instances of it; x: Sash extends it
    */
   private def lookForClass(bits: Int, how: String, name: String): Unit = {
@@ -68,7 +70,11 @@ private[spark] final class LinkCheck(
     else lacks(bits, s"${LinkText.of(name)} as Sash was compiled with it")
   }
 
-  /** @param flags s or v: static or not; p: it was protected when Sash was compiled */
+  /**
+   * Looks for a member of the last class.
+   *
+   * @param flags s or v: static or not; p: it was protected when Sash was compiled
+   */
   private def lookForMember(
       bits: Int,
       flags: String,
