@@ -70,7 +70,7 @@ private[spark] final class Checkpoint(statement: WriteToStreamStatement, conf: S
   private def isAggregation(operator: Path): Boolean = {
     val metadata =
       filesIn(new Path(operator, "_metadata")).map(TextFile.read(_, statement.hadoopConf))
-    // a batch that was killed may have left directories alone, which are nobody's
+    // a batch that was killed may have left empty directories, which belong to no operator
     metadata.isEmpty && hasBatch || hasHops(operator) ||
     metadata.exists(_.toLowerCase(Locale.ROOT).contains("statestoresave"))
   }

@@ -40,7 +40,7 @@ private[streams] object StateErrors {
       "start the query as it was, and this one beside it with a new checkpoint location and " +
         "the rows of the past (warm_start)"
 
-  /** The remedy where the user's part of the description is the same. */
+  /** The remedy for a part that the user's query does not say. */
   private def remedy(was: String, name: String): String = {
     def before = part(was, name).getOrElse("")
     name match {

@@ -10,9 +10,10 @@ import org.apache.spark.sql.execution.datasources.OutputWriter
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * How many of a row's hop windows it has missed.
+ * How many of its hop windows a row has missed.
  *
- * @param of all of its windows
+ * @param windows the number of missed windows
+ * @param of the number of all its windows
  */
 private[late] final case class Missed(windows: Long, of: Long)
 
@@ -30,7 +31,11 @@ private[late] final class LateFile(files: LateFiles, partition: Int) {
   columns.update(0, UTF8String.fromString(files.batch.query))
   columns.setLong(1, files.batch.watermark)
 
-  /** @param missed None if the operator has no hop windows */
+  /**
+   * Writes a late row.
+   *
+   * @param missed None if the operator has no hop windows
+   */
   def write(row: InternalRow, missed: Option[Missed]): Unit = {
     if (writer == null) writer = open()
     missed.foreach { m =>
@@ -64,7 +69,7 @@ private[late] final class LateFile(files: LateFiles, partition: Int) {
     )
   }
 
-  /** In one step, if the file system can: a task of the same rows may have been faster. */
+  /** Replaces the file of a task with the same rows, in one step if the file system can. */
   private def rename(to: Path): Unit =
     try
       FileContext

@@ -16,9 +16,9 @@ import org.apache.spark.sql.types._
 import org.apache.spark.util.SerializableConfiguration
 
 /**
- * The Parquet files of a batch's late rows, one for each task that has some. The names of their
- * folder are columns for Spark. Readers skip a file that is being written, since its name begins
- * with a dot.
+ * The Parquet files of a batch's late rows, one for each task that has some. Spark reads the
+ * names of their folders (`operator=…`, `batch=…`) as columns. Readers skip a file that is being
+ * written, since its name begins with a dot.
  *
  * @param folder the folder of the batch's files, of this query and maybe of others
  */
@@ -86,7 +86,7 @@ private[spark] object LateFiles {
     StructField(name, column.dataType, nullable = true, metadata)
   }
 
-  /** The columns with names of their own, whatever their case, as in `id, id_2`. */
+  /** The columns with different names, also if case does not count, as in `id, id_2`. */
   private def unlike(columns: Seq[Attribute]): Seq[(String, Attribute)] = {
     val all = columns.map(c => lower(c.name)).toSet
     val taken = mutable.Set.empty[String]

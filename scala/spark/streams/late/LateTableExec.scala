@@ -14,8 +14,8 @@ import io.sash.spark.streams.task.KeyTurns
  * operator. A task there reads all of its rows, even if a sink reads few answers.
  *
  * The late rows of a batch follow from Spark's log of offsets and watermarks. So a batch that
- * runs again has the same late rows. Their files have the same names, and replace those before.
- * A task that runs twice writes the same file twice, and renames it as its last step.
+ * runs again has the same late rows. Their files have the same names, and replace the earlier
+ * ones. A task that runs twice writes the same file twice, and renames it as its last step.
  *
  * @param path the folder of the files
  * @param last as in a [[LateTable]]
@@ -65,16 +65,18 @@ private[spark] final case class LateTableExec(
 
 private[spark] object LateTableExec {
 
-  /** Passes the batch to the tables below an operator. Tables of lower operators have it. */
+  /** Passes the batch to the tables below an operator. Tables of lower operators have theirs. */
   def in(operator: SparkPlan, batch: LateBatch): SparkPlan = operator.transform {
     case table: LateTableExec if table.batch.isEmpty => table.copy(batch = Some(batch))
   }
 }
 
-/** The windows that a watermark has passed, which end `slide` after each other. */
+/** The hop windows that a watermark has passed. Their ends are `slide` apart. */
 private[late] final case class PassedWindows(watermark: Long, slide: Long) {
 
-  /** How many of a row's windows they are. The row is in `all` windows, until the time `end`. */
+  /**
+   * How many of a row's `all` windows the watermark has passed. The last of them ends at `end`.
+   */
   def of(end: Long, all: Long): Long =
     if (end <= watermark) all
     else math.max(0L, all - 1 - (end - watermark - 1) / slide)

@@ -2,7 +2,7 @@ package io.sash.spark.streams.plan
 
 import org.apache.spark.sql.catalyst.expressions._
 
-/** The remedy where a number or a rank asks for the first n rows of each hop window. */
+/** The remedy for a row number or a rank that asks for the first n rows of each hop window. */
 private[plan] object FirstRowsOfHops {
 
   /** None if the window asks for something else. */

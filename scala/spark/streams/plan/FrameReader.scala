@@ -10,11 +10,12 @@ import io.sash.spark.times._
 import io.sash.spark.windows._
 
 /**
- * Reads the windows of calls as windows of a stream, with the marks and the conditions that these
- * ask for by number. Each of them is there once.
+ * Reads the windows of calls as windows of a stream. A window names its marks and its condition
+ * by their numbers; equal ones have one number.
  *
  * @param time the event time, by which the windows are ordered
- * @param overRows an expression without the columns made for the arguments of aggregates
+ * @param overRows turns an expression into one over the rows, without the columns made for the
+ *   arguments of aggregates
  */
 private[streams] final class FrameReader(
     time: Expression,
@@ -146,7 +147,7 @@ private[streams] final class FrameReader(
       )
   }
 
-  /** Two ends that rise with the event time; None if one of them does not. */
+  /** The bounds of a window whose ends rise with the event time; None if an end does not. */
   private def risingBounds(w: BoundsWindow): Option[StreamBounds] = {
     val bounds = (w.lower ++ w.upper).map(b => overRows(b.value)).toSeq
     val times = bounds.flatMap(RisingTime.of(_, conf.sessionLocalTimeZone))

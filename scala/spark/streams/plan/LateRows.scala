@@ -21,6 +21,8 @@ private[plan] object LateRows extends Logging {
   )
 
   /**
+   * Warns if a batch has dropped many of its rows.
+   *
    * @param run the run of the query
    * @param operator the operator that has dropped rows, above the watermark
    */

@@ -2,7 +2,7 @@ package io.sash.spark.streams.plan
 
 import org.apache.spark.sql.catalyst.plans.logical._
 
-/** Which operators of a stream have state, Spark's own ones among them. */
+/** Tells which operators of a stream have state, Spark's own ones among them. */
 private[streams] object OperatorsWithState {
 
   def hasState(plan: LogicalPlan): Boolean = plan.isStreaming && (plan match {

@@ -20,8 +20,8 @@ import io.sash.spark.times.Distance
  * Describes the expressions of an operator by their SQL, in words that are the same at each start
  * of a query and in each version of Spark. A column is described by its name, however the plan
  * below the operator makes it. Some parts do not matter to a state, and are left out: the names
- * of lambda variables, other names of a function, seeds, and casts that the analyzer adds. So is
- * `lower` of a `monoid_agg`, since it reads partials and makes none.
+ * of lambda variables, aliases of a function, seeds, and casts that the analyzer adds. `lower` of
+ * a `monoid_agg` is left out, too, since it only reads partials.
  *
  * @param below the plan below the operator
  */
@@ -31,7 +31,7 @@ private[spark] final class Signature(below: LogicalPlan, isCaseSensitive: Boolea
   private[this] val names: Map[ExprId, String] =
     (below.output +: AnalyzerColumns.inputs(below)).flatMap(numbered).toMap
 
-  /** The names of columns that stand beside each other. Further ones of a name are numbered. */
+  /** The names of columns beside each other. Further columns of the same name are numbered. */
   private def numbered(columns: Seq[Attribute]): Map[ExprId, String] =
     columns.groupBy(c => lower(c.name)).flatMap { case (name, alike) =>
       alike.zipWithIndex.map { case (c, i) =>

@@ -18,10 +18,11 @@ import io.sash.spark.streams.program._
 /**
  * The calls of a Window as a program of windows and monoids, each of them once.
  *
- * @param asked the Window as it was before its functions were replaced
+ * @param original the Window as it was before its functions were replaced
+ * @param window the Window with an aggregate in place of each function, over `inputs`
  * @param inputs columns made for the arguments of aggregates, beside the columns of the child
  * @param signature describes expressions over the window's child
- * @param written the Window's expressions as the user wrote them
+ * @param source the Window's expressions as the user wrote them
  */
 private[streams] final class StreamCalls(
     original: Window,
@@ -44,8 +45,8 @@ private[streams] final class StreamCalls(
 
   /**
    * The columns of a row that waits because windows look ahead in time: the time that the
-   * watermark has to pass, and the row's place among equal rows. The place begins as the event
-   * time, the same for all of them.
+   * watermark has to pass, and the row's place among equal rows. Until `LaterAnswers` sets the
+   * place, it is the event time, which is the same for equal rows.
    */
   lazy val waiting: Seq[Alias] = due.toSeq.flatMap { d =>
     Seq(d, Alias(time.child, "position")(explicitMetadata = NoWatermark.Explicit))

@@ -22,8 +22,7 @@ private[spark] object StreamFunctions {
   }
 
   /**
-   * The window with a column in the place of each expression that its aggregates read, and these
-   * columns.
+   * The window with a column in place of each expression that its aggregates read; the columns.
    */
   def overColumns(window: Window): (Window, Seq[Alias]) = {
     val columns = new InputColumns
@@ -36,8 +35,8 @@ private[spark] object StreamFunctions {
 }
 
 /**
- * Columns in the place of the expressions that aggregates read. The optimizer rewrites the
- * expressions of a Project, and not the expressions of the operator.
+ * Columns in place of the expressions that aggregates read, since the optimizer rewrites the
+ * expressions of a Project, but not the expressions of the operator.
  *
  * @param isHidden whether the operator must not see the watermark of a column
  */

@@ -40,7 +40,7 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
 
   private def merged(plan: LogicalPlan): LogicalPlan = MergeWindows.merged(CollapseWindow(plan))
 
-  /** The window as one with the windows that an operator below has replaced, if it can be one. */
+  /** The window merged with the windows that an operator below has replaced, if they can be. */
   private def rejoined(window: Window): LogicalPlan = {
     val above = window.withNewChildren(Seq(restored(window.child)))
     val one = merged(above)
@@ -48,7 +48,7 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     if (windows(one) < windows(above)) one else window
   }
 
-  /** The plan with the nearest operator replaced by the windows that it is for. */
+  /** The plan with the nearest operator replaced by the windows that it has replaced. */
   private def restored(plan: LogicalPlan): LogicalPlan = plan match {
     case p: Project if replaced(p).nonEmpty => replaced(p).get
     case p @ (_: Project | _: SubqueryAlias) =>
@@ -56,7 +56,10 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     case other => other
   }
 
-  /** None also if columns have got other ids since, as in a join of a query with itself. */
+  /**
+   * The window that an operator has replaced. None also if columns have got other ids since, as
+   * in a join of a query with itself.
+   */
   private def replaced(answers: Project): Option[Window] =
     answers.getTagValue(Replaced).filter(_.output.map(_.exprId) == answers.output.map(_.exprId))
 
@@ -145,7 +148,7 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     case _                => child.output
   }
 
-  /** The rank in a frame that says the same as a rank by the window's order, if it has one. */
+  /** The text of a rank in a frame that can replace the window's rank, if it has one. */
   private def rankInFrame(window: Window): Option[String] = window.windowExpressions
     .flatMap(_.collect { case w: WindowExpression => w.windowFunction })
     .flatMap(NoAggregate.rankInFrame(_, NoAggregate.ranked(window.orderSpec)))

@@ -22,15 +22,15 @@ private[spark] final class StreamShape(
   val signature: String = (frame.signature(bounds) +: slide.map(_.signature(panes)).toSeq)
     .mkString(" ")
 
-  /** The frame of the core, which says for a row where its window begins and ends. */
+  /** Makes the frame of the core, which says where a row's window begins and ends. */
   def createFrame(rows: StreamBounds => Rows, condition: Option[BoundingCondition]): Frame =
     frame.frame(FrameParts(Array.empty, bounds.map(b => Some(rows(b))), condition))
 
-  /** The slide of the core; null if every row has an answer. */
+  /** Makes the slide of the core; null if every row has an answer. */
   def createSlide(rows: StreamBounds => Rows): Slide =
     slide.map(_.slide(panes.map(rows).orNull)).orNull
 
-  /** Whether the windows of peers are moved when all of them have come. */
+  /** Whether windows end with the row's peers, so that they move when all peers have come. */
   def isOfPeers: Boolean = frame.endsWithPeers
 
   /** Whether rows leave a window of peers from one peer to the next. */

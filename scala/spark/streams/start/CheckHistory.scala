@@ -42,7 +42,7 @@ private[start] object CheckHistory {
         })
   }
 
-  /** Whether a history is there with no window of Sash between. */
+  /** Whether a plan has a history that no window of Sash reads. */
   private def reachesHistory(plan: LogicalPlan): Boolean = plan match {
     case _: History      => true
     case OfBuckets(_, _) => false

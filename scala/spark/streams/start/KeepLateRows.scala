@@ -31,7 +31,7 @@ private[start] object KeepLateRows {
     rows match {
       // the analyzer runs the rule more than once
       case _: LateTable | Project(_, _: LateTable) => rows
-      // it has selected the columns that the windows and their SELECT read
+      // the analyzer has selected the columns that the windows and their SELECT read
       case selected @ Project(_, from) if from.outputSet.contains(time) =>
         selected.withNewChildren(Seq(LateTable(from, path, time)))
       case _ => LateTable(rows, path, time)

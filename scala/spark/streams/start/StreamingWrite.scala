@@ -62,7 +62,7 @@ private final class StreamingStart(write: WriteToStreamStatement, conf: SQLConf)
     // the analyzer has planned windows of rows in append mode
     inMode,
     query => new StreamHops(of(query), checkpoint, conf).query,
-    // also of a query without windows, which would answer the rows of the table
+    // also for a query without windows, which would answer the rows of the table
     check(historyFault)
   )
 
@@ -162,8 +162,8 @@ private final class StreamingStart(write: WriteToStreamStatement, conf: SQLConf)
       }
 
   /**
-   * The reasons why windows of rows cannot run in a query, and whether each is there. An operator
-   * above or below may be one that cannot work with the windows' rows.
+   * The reasons why windows of rows cannot run in a query, each with whether it applies. Some are
+   * about an operator above or below that cannot work with the windows' rows.
    */
   private def refusals(query: LogicalPlan, mode: AnswerMode): Seq[(Boolean, String)] = {
     val updates = mode == AnswerMode.Update

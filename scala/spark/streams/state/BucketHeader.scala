@@ -97,5 +97,9 @@ private[spark] object PendingChunks {
   }
 }
 
-/** @param earliest the least time of its rows, in microseconds */
+/**
+ * A chunk of rows in the state.
+ *
+ * @param earliest the least time of its rows, in microseconds
+ */
 private[spark] final case class PendingChunk(number: Long, earliest: Long, bytes: Int)

@@ -13,9 +13,9 @@ import io.sash.spark.slots.{RunningAnswer, RunningState}
 
 /**
  * Keeps the answers beside the slots, which are not stored, from one micro-batch to the next.
- * They stay in the process, the answers of each key under a stamp, and each header of the key has
- * a new stamp. If a header's stamp is unknown here, the answers have to be made anew: after a
- * restart, a retry, or on another executor.
+ * They stay in the process. Each time a key's header is written, the key's answers get a new
+ * stamp, which the header holds. If a header's stamp is unknown here, the answers have to be made
+ * anew: after a restart, a retry, or on another executor.
  *
  * One task at a time has the answers of a partition, since states of one program may share the
  * objects that they compute with.

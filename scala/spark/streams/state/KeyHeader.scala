@@ -59,6 +59,6 @@ private[streams] final class KeyHeader(program: StreamProgram) {
 
 private[streams] object KeyHeader {
 
-  /** In the place of a time: there is no row. */
+  /** Stands for a time if there is no row. */
   val NoTime: Long = Long.MinValue
 }

@@ -36,7 +36,7 @@ private[spark] abstract class BucketProcessor
   /** The grouping columns, if there are fewer answers than rows. */
   def rowsOver: Seq[Expression] = Nil
 
-  /** The batch, as `in` was told. */
+  /** The batch that `in` has set; None before. */
   def batch: Option[OperatorBatch]
 
   /** The history that the windows begin with, if there is one. */
@@ -166,6 +166,8 @@ private[spark] abstract class BucketTask {
 }
 
 /**
+ * The turn of a bucket.
+ *
  * @param after called when all answers have been read; returns the header without the new timer
  *   and the new latest time
  */

@@ -9,7 +9,7 @@ import io.sash.spark.streams.program.{StreamProgram, StreamReach}
 
 /**
  * Leaves out the rows of a history that no answered row's window holds. So a history costs little
- * more than its exchange, however long it is: windows take in its last rows alone.
+ * more than its exchange, however long it is: windows take in only its last rows.
  */
 private[streams] final class HistoryTail(program: StreamProgram) {
   private[this] val until = program.start.flatMap(_.silent).getOrElse(Long.MinValue)
@@ -25,7 +25,7 @@ private[streams] final class HistoryTail(program: StreamProgram) {
   private final class Tail(rows: BufferedIterator[UnsafeRow])
       extends AbstractIterator[UnsafeRow] {
     private[this] val last = mutable.ArrayDeque.empty[UnsafeRow]
-    private[this] var reached: UnsafeRow = _ // by its time
+    private[this] var reached: UnsafeRow = _ // a row that windows may hold by its time
 
     override def hasNext: Boolean = {
       while (reached == null && rows.hasNext && isHistory(rows.head)) {

@@ -41,7 +41,7 @@ private[streams] final class KeyTree(
   }.toArray
   private[this] val nodes = new state.Nodes(number)
 
-  /** Whether answers are kept beside the slots, for each window. */
+  /** Whether each window has answers beside the slots. */
   private[this] val isBeside = of.slots.running.nonEmpty
   private[this] val kept = Option.when(isBeside)(state.keptAnswers(program, number))
 
@@ -115,7 +115,7 @@ private[streams] final class KeyTree(
     store()
   }
 
-  /** Writes the state as it is now, beside the state before, which stays as it was. */
+  /** Writes the present state. The state that was written before can still be read. */
   def writeBeside(out: Bytes): Unit = {
     writeWindows(out)
     behind.putHeld()
@@ -212,6 +212,6 @@ private[streams] final class KeyTree(
 
 private object KeyTree {
 
-  /** In the place of a stamp: no answers are kept. */
+  /** Stands for a stamp if no answers are kept. */
   private val NoStamp = new UUID(0L, 0L)
 }

@@ -148,7 +148,7 @@ private[streams] final class KeyWindows(program: StreamProgram, state: StreamSta
   private def isIdle(key: KeyHeader, passed: Long): Boolean =
     key.isNew || (key.unanswered == 0 && marks.isIdle(key.lastTime, passed))
 
-  /** When keys are idle whose last row has this time, by `Marks.nextSweep`; None if never. */
+  /** The time at which a key is idle whose last row has this time: see `Marks.nextSweep`. */
   def nextSweep(time: Long): Option[Long] = marks.nextSweep(time)
 
   /**

@@ -63,8 +63,9 @@ private[streams] final class Marks(program: StreamProgram) {
   }
 
   /**
-   * When keys are idle whose last row has this time. The wait is doubled from a second on until
-   * it suffices, so it is at most twice the shortest wait; None if it exceeds a thousand years.
+   * The time at which a key is idle whose last row has this time. The wait is doubled from a
+   * second on until it suffices, so it is at most twice the shortest wait; None if it exceeds a
+   * thousand years.
    */
   def nextSweep(time: Long): Option[Long] = Iterator
     .iterate(Marks.Second)(_ * 2)

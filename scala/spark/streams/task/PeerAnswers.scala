@@ -16,7 +16,7 @@ private[task] final class PeerAnswers(
     marks: Marks,
     slides: StreamSlides
 ) {
-  // the time up to which nothing is answered, and whether the current row is at most there
+  // the time up to which nothing is answered, and whether the current row is not after it
   private[this] val silent =
     program.start.flatMap(_.silent).getOrElse(Long.MinValue)
   private[this] var isSilent = false

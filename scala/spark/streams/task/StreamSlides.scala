@@ -26,7 +26,7 @@ private[task] final class StreamSlides(program: StreamProgram, current: PeerMark
     }
   }
 
-  /** Makes NULL what the first peers have from windows that do not answer them. */
+  /** Sets the results of the first peers to NULL for windows that do not answer them. */
   def dropBetween(results: Array[InternalRow], peers: Int): Unit = {
     var w = 0
     while (w < slides.length) {

@@ -24,9 +24,9 @@ import io.sash.spark.streams.state.{
  * Pending rows wait in the state, each key's together, each with a fingerprint of its last
  * answer. When rows of a key come, the windows continue from the final rows, or from a start
  * among the pending rows. They take in the pending rows behind it and the new rows, and then
- * forget these rows again. So a batch costs, for each key with new rows, that key's rows from the
- * first new row on. It also costs some rows before: fewer than two chunks of [[PendingOfKey]],
- * whose rows are as many as a batch had, within limits.
+ * forget these rows again. So for each key with new rows, a batch takes in that key's rows from
+ * the first new row on. It also takes in some rows before: fewer than two chunks of
+ * [[PendingOfKey]]. A chunk has as many rows as a batch had, within limits.
  *
  * A row that the watermark has passed when it comes costs all pending rows of its key.
  *
@@ -194,7 +194,7 @@ private[streams] final class UpdateTask(
     windows.take(peers)
   }
 
-  /** How many rows the watermark has passed; they come before all others. */
+  /** How many rows the watermark has passed. They come before all other rows. */
   private def countFinal(rows: ArrayList[PendingRow], passed: Long): Int =
     rows.stream.filter(timeOf(_) <= passed).count.toInt
 
