@@ -23,8 +23,8 @@ import io.sash.core.slots.{Bytes, Invertible}
  * window. So does any query after elements have left, if elements cannot be subtracted. Every F
  * elements load one node at the back and one at the front, and one more at an end whose times are
  * compared. An answer for some of the elements takes a combine or a subtraction for each element
- * by which its ends move, or combines all of its elements if these are fewer. It subtracts the
- * elements that are left out, and combines them again afterwards.
+ * by which its ends move. If its elements are fewer, it combines all of them instead. It
+ * subtracts the elements that are left out, and combines them again afterwards.
  *
  * Paper: ''SlickDeque: High Throughput and Low Latency Incremental Sliding-Window Aggregation'',
  * section 3.2 (Inv). The paper's elements are in a queue; these are in a [[RadixTree]] of one

@@ -31,8 +31,8 @@ import io.sash.papers.elements.OutOfOrderWindow
  *    more, so that appends fill whole nodes and evictions use up whole leaves. An empty window is
  *    a leaf of arity 1
  *  - (I4) aggregates: every node has the aggregate of its location, see `Aggregates`
- *  - (I5) a parent knows the number of entries in and below each child on no spine, so that
- *    `size` is exact after a bulk eviction that does not visit the evicted entries
+ *  - (I5) a parent knows the number of entries in and below each child on no spine. So `size` is
+ *    exact after a bulk eviction that does not visit the evicted entries
  *
  * If the column throws, the window and its open slots are as they were before the call. For that,
  * if the column is not `total`, an operation copies each slot before it writes to it. Two

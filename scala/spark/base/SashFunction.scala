@@ -15,7 +15,7 @@ import org.apache.spark.sql.catalyst.expressions._
  * @param repeats how often the last argument may be repeated
  * @param lambdas the names of the arguments that take a lambda
  * @param takesNames whether a call may name its arguments, as in `hop => '1 hour'`; `make` then
- *   gets `NamedArguments.LeftOut` in the place of those that are left out before others
+ *   gets `NamedArguments.LeftOut` for an argument that is left out before another one
  * @param implementation the expression's class
  * @param group the group in SHOW FUNCTIONS and in Spark's documentation
  * @param make builds the expression from the arguments, whose number is checked before
