@@ -160,7 +160,7 @@ def _checked(events: DataFrame, name: str, given: object) -> Column:
     return column(given)
 
 
-# an aggregate in WHERE; a window, since Spark 4.2 and before
+# an aggregate in WHERE; a window there, since Spark 4.2; a window there, before 4.2
 _OF_MANY = (
     "INVALID_WHERE_CONDITION",
     "WINDOW_FUNCTION_NOT_ALLOWED_IN_CLAUSE",
@@ -169,7 +169,7 @@ _OF_MANY = (
 
 
 def _require_no_aggregates(tables: Tables, columns: Mapping[str, Column]) -> None:
-    """Refuse columns that are none of one event."""
+    """Refuse aggregates and windows: a column has to be of one event."""
     for name, one in columns.items():
         try:
             # a client of Connect believes that WHERE keeps the schema, and asks no server

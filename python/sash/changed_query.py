@@ -26,7 +26,7 @@ _IMAGES = {
     "update_after": 1,
 }
 _FEW = 100_000
-"""Spans that the driver keeps. Plans of others read them from memory, in a stage of its own."""
+"""The most spans that the driver keeps. Plans read more spans from memory, in another stage."""
 _CHANGES = "a dict from names of tables to their changed rows"
 
 
@@ -79,7 +79,7 @@ class ChangedQuery:
         return self.frame(self.plan.within(rows._jdf, self._found))
 
     def near(self, rows: DataFrame) -> DataFrame:
-        """Those between the first time of the spans and the last."""
+        """The rows between the first time of the spans and the last."""
         return self.frame(self.plan.near(rows._jdf, self._found))
 
     def merge(

@@ -35,7 +35,7 @@ class End(NamedTuple):
     """Whether it lies before the label's time."""
     is_column: bool = False
     is_time: bool = False
-    """Whether the column has the end itself, and no distance."""
+    """Whether the column has the end itself, not a distance from the label's time."""
 
 
 class Window(NamedTuple):

@@ -191,7 +191,7 @@ class Tables(NamedTuple):
         return distance
 
     def _own(self, argument: str, name: str) -> End:
-        """The end that a column of the labels has; none that is no distance in their time."""
+        """The end that a column of the labels has: a time, or a distance that fits their time."""
         kind = type_of(self.labels, column(name))
         if family(kind) == family(self.kind) != "numbers":
             return End(name, is_column=True, is_time=True)
@@ -224,7 +224,10 @@ class Tables(NamedTuple):
             raise value_error(argument, _END, given)
 
     def known_by(self, known: str) -> Tables:
-        """The same with events that count from the later of two times, which have both."""
+        """These tables, with each event counting from the later of two times.
+
+        Events that lack one of the two are left out.
+        """
         time, start = column(self.time[1]), f"{self.alias}_known"
         events = self.events.where(time.isNotNull() & column(known).isNotNull())
         return self._replace(

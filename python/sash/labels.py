@@ -219,7 +219,7 @@ def _over(pairs: Pairs, name: str, given: Aggregate) -> Column:
 
 
 def _require_aggregates(events: DataFrame, aggregates: Mapping[str, Column]) -> None:
-    """Refuse features that are none over the events alone.
+    """Refuse features that are not aggregates over the events alone.
 
     In a subquery, a name that the events lack would be looked for among the labels.
     """

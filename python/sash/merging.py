@@ -18,7 +18,7 @@ from sash.label_columns import column, has
 
 _ACTION = "_sash_action"
 _MOST = 0.5
-"""Of a table's bytes; a whole run may be quicker where more of them lie near the changes."""
+"""The share of a table's bytes near the changes above which a whole run may be quicker."""
 _LOG = logging.getLogger("sash")
 
 
@@ -126,7 +126,7 @@ def _tells(query: ChangedQuery, ids: list[str]) -> bool:
 
 
 def _refuse_taken(inserted: DataFrame, stored: DataFrame, ids: list[str]) -> None:
-    """Refuse new answers whose id a row of the table has that stays as it is."""
+    """Refuse new answers that have the id of a row of the table that stays as it is."""
     same = [F.col(f"t.{quoted(of)}").eqNullSafe(F.col(f"s.{quoted(of)}")) for of in ids]
     taken = stored.alias("t").join(inserted.alias("s"), same, "left_semi").head()
     if taken is not None:
@@ -135,7 +135,7 @@ def _refuse_taken(inserted: DataFrame, stored: DataFrame, ids: list[str]) -> Non
 
 
 def _refuse_twice(argument: str, rows: DataFrame, ids: list[str]) -> None:
-    """Refuse rows of which two have one id."""
+    """Refuse rows if two of them have the same id."""
     counted = rows.groupBy(*map(column, ids)).count().orderBy(F.desc("count")).head()
     if counted is not None and counted[-1] > 1:
         found = f"{counted[-1]} rows of {_named(ids, list(counted)[:-1])}"

@@ -15,14 +15,15 @@ with suppress(ImportError):  # sash.testing checks aggregators without it
     import pyarrow as pa  # type: ignore[import-untyped]
 
 _LEFT_OUT: Any = object()
-"""In the place of a row that does not meet the condition of FILTER."""
+"""Stands for a row that does not meet the condition of FILTER."""
 
 
 GROWS, BACK, HOLES, STAYS = 1, 2, 4, 8
-"""The shapes of windows, which a number adds up.
+"""Bits that describe the windows of a call; a shape is a sum of them.
 
-No row ever leaves a window; a window may begin before the window of the row before; rows are left
-out of it, from one place to another; but the current row stays.
+GROWS: no row ever leaves a window. BACK: a window may begin before the previous row's window.
+HOLES: a window leaves out the rows from one place to another. STAYS: the current row is in the
+window even where it lies in the hole.
 """
 
 
@@ -92,7 +93,7 @@ class Aggregator:
 
 
 class MethodError(TypeError):
-    """What a method of an aggregator returned is of no use, and the method's name."""
+    """A method of an aggregator, named here, returned a value that is of no use."""
 
     def __init__(self, method: str, text: str) -> None:
         """Take the method's name, and the text with "it" for the method."""
@@ -264,7 +265,7 @@ class TwoStacksLite:
 
 
 class Levels:
-    """A window over rows of which any range may be asked for: blocks of 1, 2, 4, … rows.
+    """Answers for any range of its rows, from the buffers of blocks of 1, 2, 4, … rows.
 
     A row costs one ``merge`` when it comes, amortised, and an answer one for each second level.
 
@@ -294,7 +295,7 @@ class Levels:
             self._levels[level].append(steps.merged(older, younger))
 
     def buffer(self, begin: int, end: int) -> Any:
-        """The buffer of the rows from one to before another, counted from 0."""
+        """The buffer of the rows from ``begin`` to before ``end``, counted from 0."""
         steps, older, younger, level = self._steps, _LEFT_OUT, _LEFT_OUT, 0
         while begin < end:
             blocks, dropped = self._levels[level], self._dropped[level]
@@ -308,7 +309,7 @@ class Levels:
         return steps.merged(older, younger)
 
     def drop(self, begin: int) -> None:
-        """Forget rows before one, now or later."""
+        """Forget the rows before ``begin``, now or at a later call."""
         for level, blocks in enumerate(self._levels):
             # the level above is made of the last two, so they stay
             old = min((begin >> level) - self._dropped[level], len(blocks) - 2)
@@ -463,7 +464,7 @@ class _Task:
         grows = bool(shape & GROWS)
         self._window = TwoStacksLite(self._steps, grows=grows, keeps_copies=keeps_copies)
         self._levels = Levels(self._steps) if shape & (BACK | HOLES) else None
-        self._rows: deque[Any] = deque()  # those that have come, and are not in the window yet
+        self._rows: deque[Any] = deque()  # rows that have come, and are not in the window yet
         self._ends: deque[tuple[Any, ...]] = deque()  # the windows of rows without an answer
         self._come = 0
 
@@ -550,7 +551,7 @@ class _Task:
         self._answers.append(window.query())
 
     def _answer_anywhere(self, levels: Levels) -> None:
-        """The same for windows that may begin anywhere, and may have a hole."""
+        """Answer windows that may begin anywhere, and may have a hole."""
         steps, come, ends = self._steps, self._come, self._ends
         while ends:
             begin, end, *hole = ends[0]

@@ -50,7 +50,7 @@ class Arrays:
         return self._zero is not None
 
     def zeros(self, rows: int) -> Any:
-        """So many partials of no rows."""
+        """An array of ``rows`` partials, each of no rows."""
         zeros = self._zeros(rows)
         return zeros if self._like is None else self._packed("zero", zeros)
 
@@ -71,7 +71,7 @@ class Arrays:
         return self._packed("reduce", reduced)
 
     def merge(self, left: Any, right: Any) -> Any:
-        """The partials of pairs, of which those on the left are older."""
+        """The partials of pairs; the left one of a pair is of the older rows."""
         both = _of_rows("merge", self._merge(self.opened(left), self.opened(right)), len(left))
         return self._packed("merge", both)
 
@@ -260,7 +260,7 @@ def present(columns: Sequence[pa.Array], wanted: pa.Array | None = None) -> Any:
 class ArrayTask:
     """The windows of a task's rows, in batches over all keys.
 
-    A row is meant by its place among all rows of the task, from 0. Rows that take no part have no
+    A row's number is its place among all rows of the task, from 0. Rows that take no part have no
     partial: the counts say how many partials there are before a row.
     """
 
@@ -351,7 +351,7 @@ class ArrayTask:
         self._keep(min([self._begin, *begins]), min([self._end, *ends]))
 
     def _place(self, rows: Any) -> Any:
-        """How many partials are before some rows; none before those that are one partial."""
+        """How many partials are before each of the rows; 0 for rows that became one partial."""
         counts = self._counts[0]
         return np.where(rows < self._first, 0, counts[(rows - self._first).clip(0)])
 
@@ -399,10 +399,10 @@ class ArrayTask:
         return answers.take(pa.array(np.cumsum(there) - 1, mask=~there))
 
     def _keep(self, begin: int, end: int) -> None:
-        """Drop what no later window holds.
+        """Drop the partials that no later window holds.
 
-        None begins or ends before the given rows. These may not have come yet.
-        Where no row leaves a window, the rows that each of them has become one partial.
+        No later window begins or ends before the given rows, which may not have come yet.
+        Where no row leaves a window, the rows that all later windows have become one partial.
         """
         counts, partials = self._counts[0], self._partials
         begin, end = min(begin, self._come), min(end, self._come)
@@ -438,7 +438,7 @@ def _numbers(places: pa.Array) -> Any:
 
 
 class ArrayFunction(Function):
-    """The same for an aggregator over arrays. Only this class makes workers import NumPy."""
+    """An aggregator over arrays as that function. Only this class makes workers import NumPy."""
 
     def whole(self) -> Any:
         """The state of the calls by Spark's own operators."""

@@ -135,7 +135,7 @@ class SlidingWindowSpec(Kinds, WindowSpec):
         return made
 
     def __getattr__(self, name: str) -> Any:
-        """What PySpark reads of a WindowSpec where ``over`` takes it."""
+        """The attributes of a WindowSpec that PySpark reads in ``over``."""
         # columns are made when they are used: a window may be named before there is a session
         if name in ("_jspec", "_partitionSpec", "_orderSpec", "_frame"):
             return getattr(self.spec(), name)

@@ -24,11 +24,11 @@ class Finding:
 
     Attributes:
         queries: The numbers of its queries in the application.
-        rows: That went in, or the pairs of a join, of all runs; none if no metric says it.
-        seconds: Of the tasks of the stages in which it ran, summed over tasks and runs.
-            Whatever else these stages do is in them, such as reading and sorting.
-        cpu_seconds: That these tasks were on a processor.
-        sort_seconds: Of these, the sorts'.
+        rows: Rows that went in, or pairs of a join, in all runs; None if no metric says it.
+        seconds: The time of the tasks of its stages, summed over tasks and runs. It includes all
+            that these stages do, such as reading and sorting.
+        cpu_seconds: The seconds that these tasks were on a processor.
+        sort_seconds: The seconds that the sorts of these stages took.
         spilled: The bytes that these stages spilled.
     """
 
@@ -47,7 +47,7 @@ class Finding:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What runs of one query have in common."""
+        """The same for all runs of one query."""
         of = self.operator
         return self.application, self.description, of.kind, of.calls, of.detail, of.panes
 

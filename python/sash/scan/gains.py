@@ -47,8 +47,8 @@ def gain(of: Operator, seconds: float, rows: int | None, segment_tree: bool) -> 
 
     Args:
         of: The operator.
-        seconds: That the tasks of its stages were on a processor, whatever else ran there.
-        rows: That go in.
+        seconds: The processor time of the tasks of its stages, whatever else ran there.
+        rows: The rows that go in.
         segment_tree: Whether Spark answered by its segment tree, which is off by default.
     """
     if of.kind in (WINDOW, HOPS) and (rows or 0) < table("gains")["least rows"]:

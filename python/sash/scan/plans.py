@@ -92,7 +92,7 @@ def plain(text: str) -> str:
 
 
 def entries(text: str) -> list[str]:
-    """The entries of a list ``a, f(b, c), [d, e]``: what commas outside of brackets separate."""
+    """The entries of a list ``a, f(b, c), [d, e]``, split at the commas outside of brackets."""
     found, open_, start = [], [], 0
     for at, char in enumerate(text):
         if char in "([":
