@@ -74,7 +74,7 @@ private[lateral] object LateralStep {
 
   /**
    * The reason, if a join is left to Spark. The condition of a left join decides which columns
-   * are NULL, so it becomes part of their expressions and must not be costly or random.
+   * are NULL, so it becomes part of their expressions.
    */
   def refusal(joinType: JoinType, on: Option[Expression]): Option[String] = joinType match {
     case _: InnerLike => None

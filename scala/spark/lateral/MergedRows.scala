@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.{ArrayType, DataType, StructType}
 
 /**
  * Merges two sorted lists, and keeps the first n elements. An element is a struct of a row and
- * its keys. Among equal elements, those of the left list come first. Cost: O(n) comparisons.
+ * its keys. Among equal elements, the left list's come first. Cost: O(n) comparisons.
  *
  * @param orders for each key, the direction, and whether NULLs come first or last
  */
