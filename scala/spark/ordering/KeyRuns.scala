@@ -3,9 +3,9 @@ package io.sash.spark.ordering
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Looks in the first rows of a task for the one kind of input that Spark sorts faster than Sash:
- * many keys, which ascend from row to row in long runs. To merge such runs costs less than to
- * tell the keys apart.
+ * Looks in a task's first rows for the one input that Spark sorts faster than Sash: many keys,
+ * which ascend from row to row in long runs. To merge such runs costs less than to tell the keys
+ * apart.
  */
 private[spark] final class KeyRuns(program: OrderProgram) {
   import KeyRuns._
