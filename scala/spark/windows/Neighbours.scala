@@ -17,8 +17,8 @@ private[spark] final case class Total(
 
 /**
  * The rows of other tasks that are in the windows of a task's own rows, if a window is divided
- * among tasks. They get no answers here. Older rows have no effect if their key differs from
- * the first own row's. The first younger row with another key than the last own row ends `younger`.
+ * among tasks. They get no answers here. Older rows have no effect if their key differs from the
+ * first own row's. The first younger row with another key than the last own row ends `younger`.
  *
  * Elements come in this order: `older`, the task's own rows, `younger`. A window never begins or
  * ends within a total.
