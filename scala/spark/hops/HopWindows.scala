@@ -76,8 +76,8 @@ private[spark] final case class WindowOfPanes(
 /**
  * The answer of an aggregate over the panes of a window.
  *
- * @param partial the partial aggregate of a pane: see [[PanePartial.over]]
- * @param function the aggregate, without columns of the child: see [[AnswerOfPanes.ofNoRow]]
+ * @param partial the partial aggregate of a pane: see `PanePartial.over`
+ * @param function the aggregate, without columns of the child: see `AnswerOfPanes.ofNoRow`
  */
 private[spark] final case class AnswerOfPanes(
     partial: Expression,

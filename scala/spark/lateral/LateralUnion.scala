@@ -92,7 +92,7 @@ private[spark] object LateralUnion {
   private val Growing = SpecifiedWindowFrame(RangeFrame, UnboundedPreceding, CurrentRow)
 
   /**
-   * A window for Sash's operator alone, since its function is a [[SlidingAggregate]]. Spark's own
+   * A window for Sash's operator alone, since its function is a `SlidingAggregate`. Spark's own
    * window ignores FILTER before 4.2, and it would take frames that only grow.
    */
   private def windowOf(
@@ -238,7 +238,7 @@ private[spark] object LateralUnion {
       bound.copy(value = column)
     }
 
-    /** An end of a [[RisingRange]], computed from the row's own time. */
+    /** An end of a `RisingRange`, computed from the row's own time. */
     private def risingBound(base: Attribute)(bound: OwnBound): OwnBound =
       bound.copy(value = bound.value.transform {
         case a: Attribute if a.semanticEquals(base) => keyColumns.last

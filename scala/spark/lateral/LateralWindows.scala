@@ -10,10 +10,10 @@ import org.apache.spark.sql.catalyst.trees.TreePattern._
 import io.sash.spark.base.{Filtered, SashConf}
 
 /**
- * Runs correlated aggregates over a range as windows. For each outer row (the *label*), such an
- * aggregate reads rows of another table (the *events*). It may be an inner or left LATERAL join,
- * a scalar subquery or EXISTS in SELECT or WHERE, IN in WHERE, or an as-of join. [[LateralUnion]]
- * makes the plan.
+ * Runs correlated aggregates over a range as windows. For each outer row (the ''label''), such
+ * an aggregate reads rows of another table (the ''events''). It may be an inner or left LATERAL
+ * join, a scalar subquery or EXISTS in SELECT or WHERE, IN in WHERE, or an as-of join.
+ * [[LateralUnion]] makes the plan.
  *
  * The rule runs after analysis, before Spark decorrelates subqueries.
  */

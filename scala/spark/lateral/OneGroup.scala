@@ -27,7 +27,7 @@ private[lateral] object OneGroup {
   /** The number of a label's events. */
   def countOf: AggregateExpression = Count(Literal(1)).toAggregateExpression()
 
-  /** Tags an expression with [[Made]]. */
+  /** Tags an expression with `Made`. */
   def made[T <: Expression](e: T): T = {
     e.setTagValue(Made, ())
     e

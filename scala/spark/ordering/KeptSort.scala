@@ -10,7 +10,7 @@ import io.sash.spark.features.status.{FeatureName, FeatureStatus}
 import io.sash.spark.multisets.Distinct
 
 /**
- * The reason why no [[OrderingExec]] orders the rows below a window; EXPLAIN shows it.
+ * The reason why no `OrderingExec` orders the rows below a window; EXPLAIN shows it.
  */
 private[sash] sealed abstract class KeptSort(val reason: String)
 
@@ -51,7 +51,7 @@ private[sash] object KeptSort {
 
   /**
    * The reason why Spark has to sort, as far as it is known when the window is planned. None if
-   * an [[OrderingExec]] may order the rows.
+   * an `OrderingExec` may order the rows.
    */
   private[spark] def of(order: KeyOrder, conf: SQLConf): Option[KeptSort] =
     if (!SashConf.orderingEnabled(conf)) Some(SwitchedOff)

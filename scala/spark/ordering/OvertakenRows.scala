@@ -17,7 +17,7 @@ import org.apache.spark.util.collection.unsafe.sort.PrefixComparators.RadixSortS
  * touches the whole batch, and the processor waits for all its cache misses at once.
  *
  * `plan` returns the size of the array that the sort needs. The caller allocates it outside its
- * turn ([[Turns]]), since a thread in its turn must not acquire memory.
+ * turn (`Turns`), since a thread in its turn must not acquire memory.
  */
 private[spark] final class OvertakenRows(records: Records, order: RowOrder) {
   import OvertakenRows._

@@ -26,7 +26,7 @@ import io.sash.spark.windows.{
  * Aggregates over moving and shrinking frames, in amortised constant time per row.
  *
  * Input: rows clustered by `partitionSpec`, with each key's rows together and sorted by
- * `orderSpec` ([[KeyOrder]]). Output: the rows in the same order. If every frame ends at or
+ * `orderSpec` (`KeyOrder`). Output: the rows in the same order. If every frame ends at or
  * before the current row (ROWS … AND CURRENT ROW), the operator takes part in whole-stage code
  * generation. Otherwise a queue, which can spill, holds each row until all rows of its frame have
  * come. In both cases the operator holds one window in memory, not the partition.

@@ -13,7 +13,7 @@ import io.sash.spark.ordering.{KeptSort, KeyOrder, OrderingExec}
 import io.sash.spark.windows.WindowCall
 
 /**
- * Plans a [[SlidingWindowExec]] for the window expressions that Sash accepts, above the operator
+ * Plans a `SlidingWindowExec` for the window expressions that Sash accepts, above the operator
  * that orders its rows. The other expressions of the node become a window of Spark's below it,
  * and then one Spark sort serves both. A filter above the window on columns of its input becomes
  * part of the operator.

@@ -15,7 +15,7 @@ import io.sash.spark.multisets.MovingAggregate
  * Allows aggregates over windows that Spark's analyzer would refuse: DISTINCT over any frame, and
  * median, percentile_cont, percentile_disc and listagg WITHIN GROUP over an ordered one. If Sash
  * cannot run an aggregate either, it stays unchanged, and Spark refuses it. In batch, a
- * [[WindowFilter]] hides each FILTER from the optimizer, which could break the window.
+ * `WindowFilter` hides each FILTER from the optimizer, which could break the window.
  *
  * @param overStreams whether the rule applies to windows over streams, or to all others
  */

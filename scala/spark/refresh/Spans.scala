@@ -90,7 +90,7 @@ private[refresh] object Spans {
 
   private val Mark = new MetadataBuilder().putBoolean("sash_span", true).build()
 
-  /** Whether a column belongs to the spans that [[Spans.near]] joins with. */
+  /** Whether a column belongs to the spans that `Spans.near` joins with. */
   def isOfSpan(column: Attribute): Boolean = column.metadata.contains("sash_span")
 
   /** Whether a type can be the time of spans. */

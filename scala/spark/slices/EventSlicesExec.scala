@@ -12,7 +12,7 @@ import org.apache.spark.sql.types.LongType
 import io.sash.spark.base.{MetricTable, SashConf}
 import io.sash.spark.slots.SlotProgram
 
-/** Combines events by slices, or only drops events in no range. Parameters: [[OverSlices]]. */
+/** Combines events by slices, or only drops events in no range. Parameters: `OverSlices`. */
 private[spark] final case class EventSlicesExec(
     keys: Seq[Attribute],
     time: Attribute,
@@ -127,7 +127,7 @@ private[spark] final case class EventSlicesExec(
   // doConsume evaluates columns where it needs them
   override def usedInputs: AttributeSet = AttributeSet.empty
 
-  /** Java limits a method's parameters. Beyond the limit, [[SliceIterator]] combines events. */
+  /** Java limits a method's parameters. Beyond the limit, `SliceIterator` combines events. */
   override def supportCodegen: Boolean =
     partials.forall(SlicesCodegen.hasShortParameters(_, left.output))
 

@@ -191,7 +191,7 @@ private[slices] final class SliceSlots(
 
   /**
    * Whether slots pay. If events come in no order, nearly each of the first events meets a slice
-   * without a slot. So the verdict waits for [[SliceSlots.Sample]] slots, and it counts only if
+   * without a slot. So the verdict waits for `SliceSlots.Sample` slots, and it counts only if
    * the task has too few events to fill all slices.
    */
   private def pays: Boolean =

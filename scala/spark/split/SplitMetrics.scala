@@ -15,7 +15,7 @@ private[spark] object NeighbourMetrics extends MetricTable {
 }
 
 /**
- * The metrics of [[SplitWindowExec]].
+ * The metrics of `SplitWindowExec`.
  *
  * @param windows the metrics of the last stage's windows
  * @param earlier the metrics of other stages' windows, whose output rows are not the operator's

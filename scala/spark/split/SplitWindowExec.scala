@@ -18,7 +18,7 @@ import io.sash.spark.windows.{ExplainLines, WindowCall}
 
 /**
  * A window that many tasks answer, even for one key. Its rows are exchanged by ranges of keys and
- * order. Each task answers the rows of some ranges, its *stretches*. Output rows are in this
+ * order. Each task answers the rows of some ranges, its ''stretches''. Output rows are in this
  * order, and rows that tie in it are in one stretch. A key may lie in several stretches, so the
  * output is not clustered by key.
  *

@@ -35,7 +35,7 @@ private[split] final class StretchLayout(
   private def seen(i: Int): Option[SeenRows] =
     Some(SeenRows(stretches(i).rows, stretches(i).checksum))
 
-  /** Whether tasks can answer each key in parts: see [[SplitFrame.isSteady]]. */
+  /** Whether tasks can answer each key in parts: see `SplitFrame.isSteady`. */
   def isSteady: Boolean = runs.filter(_.count > 1).forall { run =>
     program.stages.forall(_.frame.isSteady(run))
   }

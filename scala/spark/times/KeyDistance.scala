@@ -47,7 +47,7 @@ private[spark] object KeyDistance {
   }
 
   /**
-   * The farthest value within an extent from a key: a [[Reach]], or a [[CalendarReach]] if the
+   * The farthest value within an extent from a key: a [[Reach]], or a `CalendarReach` if the
    * extent's length depends on the calendar.
    */
   def reach(

@@ -11,7 +11,7 @@ import io.sash.spark.kinds.{BoundsWindow, OwnBound, SawtoothWindow}
 import io.sash.spark.slots.SlotProgram
 import io.sash.spark.times.{ConstantInterval, CutToHop, IsForward, KeyDistance}
 
-/** Makes slot programs of keys, with the expressions (*shifts*) that compute frames' bounds. */
+/** Makes slot programs of keys, with the expressions (''shifts'') that compute frames' bounds. */
 private[spark] object RangeBounds {
 
   /**

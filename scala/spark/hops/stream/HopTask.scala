@@ -14,7 +14,7 @@ import io.sash.spark.streams.task._
 
 /**
  * Runs a [[HopProgram]] in a task, for one bucket after another. A key's header begins with the
- * time at which the key is *due*: it then has to be visited even without new rows.
+ * time at which the key is ''due'': it then has to be visited even without new rows.
  *
  * @param late a time in microseconds. Windows that have ended by then take no rows
  * @param watermark the watermark of late rows, in microseconds. It may be before `late` if a
