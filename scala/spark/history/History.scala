@@ -9,11 +9,11 @@ import org.apache.spark.sql.execution._
 import io.sash.spark.base.PassesRows
 
 /**
- * The rows of a table that come before a stream. Spark takes them for a part of the stream, and
- * only the first batch reads them.
+ * The rows of a table that come before a stream. To Spark they are part of the stream, but only
+ * the first batch reads them.
  *
  * @param time the column of their event times
- * @param until the time of the last of them, in microseconds; the stream has only later rows
+ * @param until the latest time that they may have, in microseconds; the stream has later rows
  */
 private[spark] final case class History(child: LogicalPlan, time: Attribute, until: Long)
     extends PassesRows {
@@ -27,7 +27,9 @@ private[spark] final case class History(child: LogicalPlan, time: Attribute, unt
 
 private[spark] object History extends PredicateHelper {
 
-  /** The history that a table is which has `history_until` among its conditions. */
+  /**
+   * Makes a history of a table with `history_until` among its conditions; throws if it cannot.
+   */
   private[history] def of(table: LogicalPlan): History = found(table).getOrElse(
     HistoryUnion.refuse(
       "ts",
@@ -84,7 +86,7 @@ private[spark] final case class HistoryExec(child: SparkPlan) extends UnaryExecN
 
   override protected def doExecute(): RDD[InternalRow] = child.execute()
 
-  /** The same plan in a later batch. */
+  /** The plan for a later batch: it has no rows. */
   def withoutRows: SparkPlan = {
     // Spark counts a batch's rows only if its plans have equally many leaves
     val leaves = child.collectLeaves().map(_ => EmptyHistoryExec(output, Nil))

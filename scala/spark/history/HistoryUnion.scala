@@ -9,8 +9,8 @@ import org.apache.spark.sql.types.TimestampType
 import io.sash.spark.base.SashErrors
 
 /**
- * Makes a [[History]] of each table that a UNION ALL with a stream reads up to a time, and leaves
- * the stream the later rows alone, so that no row comes twice.
+ * Makes a [[History]] of each table that a UNION ALL with a stream reads up to a time. The stream
+ * keeps only later rows, so that no row comes twice.
  */
 private[spark] object HistoryUnion extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -39,13 +39,13 @@ private[spark] object HistoryUnion extends Rule[LogicalPlan] {
     }
   }
 
-  /** The rows of a stream that come after the history, and the rows without a time. */
+  /** The rows of a stream that are later than the history, and the rows whose time is NULL. */
   private def later(child: LogicalPlan, time: Int, until: Long): LogicalPlan = {
     val at = child.output(time)
     val isLater = Or(IsNull(at), GreaterThan(at, Literal(until, TimestampType)))
     child match {
       case Filter(condition, _) if condition.semanticEquals(isLater) => child
-      // a stream that has begun has later rows alone
+      // a stream with a history of its own already has later rows alone
       case stream if stream.isStreaming && !stream.exists(_.isInstanceOf[History]) =>
         Filter(isLater, stream)
       case other => other

@@ -40,7 +40,7 @@ private[spark] final case class HistoryUntil(left: Expression, right: Expression
     if (until.nonEmpty) TypeCheckResult.TypeCheckSuccess
     else DataTypeMismatch("UNEXPECTED_NULL", Map("exprName" -> "until"))
 
-  /** Whether the constant is another one in each batch, as current_timestamp() is. */
+  /** Whether the constant differs from batch to batch, as current_timestamp() does. */
   private def isOfNow: Boolean = right.containsPattern(CURRENT_LIKE)
 
   /** The constant in microseconds since 1970; None if it is NULL, which is refused. */
@@ -60,7 +60,7 @@ private[spark] object HistoryUntil {
   def isIn(plan: LogicalPlan): Boolean = plan.exists(_.expressions.exists(isIn(_: Expression)))
 }
 
-/** Lies apart, since streams do without it. */
+/** An object of its own, so that streams do not load the function's help. */
 private[spark] object HistoryUntilFunction {
   val function: SashFunction = SashFunction.of(
     HistoryUntil.Name,

@@ -15,11 +15,12 @@ import io.sash.spark.base.{Filtered, SashConf, SparkVersions}
 import io.sash.spark.multisets.MovingAggregate
 
 /**
- * Replaces an aggregation of each row in all its windows: it aggregates rows by pane, and slides
- * hop windows over the panes. Windows that Sash does not answer become Spark's copies of rows.
+ * Replaces an Aggregate over hop windows, in which each row is copied into all its windows. The
+ * new plan aggregates rows by pane, and slides hop windows over the panes. If Sash does not
+ * answer some windows, they become Spark's plan with copies.
  *
- * The rule runs after analysis and before Spark looks for cached data. That search must find the
- * same plan each time.
+ * The rule runs after analysis, and before Spark looks for cached data, so that each query finds
+ * the data cached by an equal one.
  */
 private[spark] final class BatchHops(session: SparkSession) extends Rule[LogicalPlan] {
 
@@ -39,8 +40,8 @@ private[spark] final class BatchHops(session: SparkSession) extends Rule[Logical
     )
 
   /**
-   * Inlines common table expressions with hop windows, as Spark's optimizer would, so that an
-   * Aggregate over them sees the windows.
+   * Inlines common table expressions with hop windows, as Spark's optimizer would, so that the
+   * rule finds the windows below an Aggregate.
    */
   private def inlined(plan: LogicalPlan): LogicalPlan = {
     val tables =
@@ -67,7 +68,7 @@ private[spark] final class BatchHops(session: SparkSession) extends Rule[Logical
   }
 
   /**
-   * Whether an expression refers to an outer query. Spark removes such conditions only from nodes
+   * Whether an expression refers to an outer query. Spark resolves such references only in nodes
    * that it knows.
    */
   private def readsOuter(hop: HopAggregate): Boolean =
@@ -104,10 +105,10 @@ private[spark] final class BatchHops(session: SparkSession) extends Rule[Logical
     )
   }
 
-  /** The aggregate for windows without any: slots have to hold something. */
+  /** The aggregate of a query without any, since a slot has to hold something. */
   private def rowCount: AggregateExpression = Count(Seq(Literal(1))).toAggregateExpression()
 
-  /** The results over the keys of the new plan, which have other ids. */
+  /** Rewrites the results to the keys of the new plan, which have other ids. */
   private def renamed(
       results: Seq[NamedExpression],
       keys: AttributeMap[Attribute]
@@ -124,9 +125,7 @@ private[spark] final class BatchHops(session: SparkSession) extends Rule[Logical
 
 private[spark] object BatchHops {
 
-  /**
-   * The tag of an Aggregate over hop windows that Spark's own operators answer, with the reason.
-   */
+  /** Tags an Aggregate over hop windows that Spark answers with the reason. */
   val Refused: TreeNodeTag[String] = TreeNodeTag("sash.hops")
 
   def refused(aggregate: Aggregate, why: String): Aggregate = {

@@ -13,16 +13,16 @@ import org.apache.spark.sql.types.Metadata
 import io.sash.spark.multisets.Distinct
 
 /**
- * An Aggregate over `window(time, size, slide)`, taken apart. The analyzed plan has each row
- * below it in all its windows.
+ * The parts of an Aggregate over `window(time, size, slide)`. Below the Aggregate, the analyzed
+ * plan has one copy of each row per window.
  *
- * @param time in microseconds; a row whose time is NULL is in no window
- * @param window the column of the windows
- * @param keys the grouping columns beside the window
+ * @param time the row's time in microseconds. A row whose time is NULL is in no window
+ * @param window the window's column
+ * @param keys the grouping columns other than the window
  * @param calls the aggregates, in the form of [[PaneCalls]]; their answers are their
  *   `resultAttribute`s
- * @param conditions on windows, over `window` and the keys; windows that fail one are not
- *   answered
+ * @param conditions conditions on windows, over `window` and the keys. A window that fails one is
+ *   not answered
  * @param results the Aggregate's results, over `window`, the keys and the answers
  * @param child the rows without copies
  */
@@ -44,8 +44,8 @@ private[spark] final case class HopAggregate(
   def rows: LogicalPlan = Filter((IsNotNull(time) +: beforeEnds).reduce(And), child)
 
   /**
-   * Outside ANSI mode, drops the times before or after all windows. In ANSI mode such a time has
-   * to fail.
+   * Without ANSI mode, times before or after all windows are dropped. In ANSI mode such a time
+   * has to be an error.
    */
   private def beforeEnds: Seq[Expression] =
     if (hops.isAnsi) Nil
@@ -59,10 +59,10 @@ private[spark] final case class HopAggregate(
 private[spark] object HopAggregate {
 
   /**
-   * Takes an Aggregate apart. None if it is not over hop windows; Left, with the reason, if
-   * Spark's own operators answer it.
+   * Takes an Aggregate apart. None if it is not over hop windows. Left, with the reason, if Spark
+   * has to answer it.
    *
-   * @param reason why Spark should answer a HopAggregate that Sash could, if so
+   * @param reason a further reason why Spark has to answer a HopAggregate; none if Sash may
    */
   def of(aggregate: Aggregate)(
       reason: HopAggregate => Option[String]
@@ -108,8 +108,8 @@ private[spark] object HopAggregate {
   }
 
   /**
-   * The window with the metadata of the key that Spark takes for the event time. A field of the
-   * window alone is no event time; then the metadata is empty.
+   * The window with the metadata of the key that Spark takes for the event time. If the query
+   * groups by a field of the window alone, there is no event time, and the metadata is empty.
    */
   private def eventTime(
       window: Attribute,
@@ -121,13 +121,13 @@ private[spark] object HopAggregate {
     window.withMetadata(first.filter(_._2).fold(Metadata.empty)(_._1))
   }
 
-  /** The expression without casts to the same type, which views add. */
+  /** Removes casts to the same type, which views add. */
   private def uncast(e: Expression): Expression = e match {
     case c: Cast if DataTypeUtils.sameType(c.child.dataType, c.dataType) => uncast(c.child)
     case _                                                               => e
   }
 
-  /** The results with each key in `values` replaced by its value. */
+  /** Replaces each key of `values` in the results by its value. */
   private def over(
       values: AttributeMap[Expression],
       results: Seq[NamedExpression]
@@ -143,9 +143,9 @@ private[spark] object HopAggregate {
   }
 
   /**
-   * The reason why rows are not grouped by windows, if so. Some key has to be the window or a
-   * field of it. A key that reads the window may read nothing else, and conditions may only read
-   * the window and the keys.
+   * The reason, if rows are not grouped by windows. Some key has to be the window or a field of
+   * it. A key that reads the window may read nothing else. Conditions may read only the window
+   * and the keys.
    */
   private def refusalOfWindow(
       hop: HopAggregate,
@@ -178,7 +178,7 @@ private[spark] object HopAggregate {
   private type Parts = (Seq[NamedExpression], Seq[AggregateExpression], Seq[NamedExpression])
 
   private def grouped(aggregate: Aggregate): Either[String, Parts] = {
-    // so that these rules leave the child's plan alone
+    // the rules must not rewrite the child's plan
     val alone = aggregate.withNewChildren(Seq(LocalRelation(aggregate.child.output)))
     EliminateDistinct(ReplaceExpressions(alone)) match {
       case PhysicalAggregation(keys, calls, results, _) => Right((keys, calls, results))

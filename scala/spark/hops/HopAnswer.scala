@@ -3,12 +3,12 @@ package io.sash.spark.hops
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DataType, LongType, StructType}
 
-/** The row that answers a window. */
+/** The expressions of a window's output row. */
 private[spark] object HopAnswer {
 
   /**
-   * The keys, the window and the answers, as expressions over a row of the keys, the answers, and
-   * the window's start and end in microseconds.
+   * The output row: keys, window, answers. The expressions are over a row of the keys, the
+   * answers, and the window's start and end in microseconds.
    *
    * @param window the type of the window
    * @param behind the number of columns between the answers and the start
@@ -29,8 +29,9 @@ private[spark] object HopAnswer {
   }
 
   /**
-   * A window as the struct of its start and its end, which are given in microseconds.
+   * A window as the struct of its start and its end.
    *
+   * @param bounds the start and the end, in microseconds
    * @param window the type of the window
    */
   def struct(bounds: Seq[Expression], window: DataType): CreateNamedStruct =

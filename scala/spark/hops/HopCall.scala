@@ -20,13 +20,11 @@ import org.apache.spark.sql.types._
 import io.sash.spark.base.{SashConf, TimeUnit}
 
 /**
- * `window(time, size, slide, start)` with several windows for each row. Spark's analyzer would
- * write an expression for each window and run all its rules over all of them.
+ * A call `window(time, size, slide, start)` with several windows per row. For a TimeWindow,
+ * Spark's analyzer would write an expression per window, and run all its rules over all of them.
+ * It treats this expression alike, except that [[ResolveHopCalls]] makes one Generate of it.
  *
- * The analyzer treats this expression as a TimeWindow, except that [[ResolveHopCalls]] makes one
- * Generate of it.
- *
- * @param size in microseconds, as are the slide and the start
+ * @param size the length of a window in microseconds; slide and start are in microseconds, too
  */
 private[hops] final case class HopCall(time: Expression, size: Long, slide: Long, start: Long)
     extends UnaryExpression
@@ -61,14 +59,14 @@ private[spark] object HopCall {
           case asker @ (_: Aggregate | _: Project) =>
             val calls = asker.expressions.flatMap(_.collect { case Call(f) => f }).distinct
             val hops = calls.flatMap(call => of(call).map(call -> _)).toMap[Expression, HopCall]
-            // if another call is beside them, Spark refuses all of them itself
+            // beside a call of another kind, Spark refuses all of them itself
             if (calls.isEmpty || hops.size < calls.size) asker
             else asker.transformExpressions { case f if hops.contains(f) => hops(f) }
         }
 
     private def of(call: UnresolvedFunction): Option[HopCall] = {
       val registry = session.sessionState.functionRegistry
-      // in some versions, names of Spark's functions have catalog and schema
+      // in some versions, the names of Spark's functions have a catalog and a schema
       registry.listFunction().filter(_.funcName == Window) match {
         case Seq(name) if isPlain(call) =>
           // if the call is invalid, Spark reports the error
@@ -93,8 +91,8 @@ private[spark] object HopCall {
   private def nameOf(f: UnresolvedFunction): String = f.nameParts.last.toLowerCase(Locale.ROOT)
 
   /**
-   * Whether a call of `window` has no schema, DISTINCT, FILTER and so on. It checks all fields,
-   * since versions of Spark differ in them.
+   * Whether a call of `window` has no schema, DISTINCT, FILTER and so on. All fields of the call
+   * are checked, since versions of Spark differ in them.
    */
   private def isPlain(f: UnresolvedFunction): Boolean =
     nameOf(f) == Window && f.nameParts.size == 1 && f.children.size == f.arguments.size &&
@@ -105,10 +103,7 @@ private[spark] object HopCall {
       }
 }
 
-/**
- * Generates all windows of each row below the Aggregate or Project, as Spark's TimeWindowing
- * does.
- */
+/** Generates all windows of each row below an Aggregate or Project, as TimeWindowing does. */
 private[spark] object ResolveHopCalls extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.resolveOperatorsUpWithPruning(_.containsPattern(TIME_WINDOW)) {
@@ -129,7 +124,7 @@ private[spark] object ResolveHopCalls extends Rule[LogicalPlan] {
     TimeUnit.Micro.isUnitOf(hops.time.dataType) &&
       hops.time.deterministic && hops.checkInputDataTypes().isSuccess
 
-  /** Whether Spark decides how to run a query, by columns of a query around that it reads. */
+  /** Whether a correlated subquery keeps Spark's own plan, which Spark can decorrelate. */
   private def isCorrelated(asker: LogicalPlan, hops: HopCall): Boolean =
     WindowsOf.areCopied(hops.size, hops.slide) && SubExprUtils.hasOuterReferences(asker)
 

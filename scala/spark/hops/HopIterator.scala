@@ -16,9 +16,12 @@ import io.sash.spark.windows.{ElementStore, StoreProgram}
  * The windows of one partition, whose rows are sorted by keys and pane. Between two rows, another
  * thread of the task may move the window to disk.
  *
- * @param kept the aggregates whose answers are kept beside the slots
+ * @param programs the stores of partials and of running answers
+ * @param kept the aggregates whose answers are kept outside the slots
+ * @param keyOf gives the key of a row
  * @param types the types of the answers, then of a window's start and end
- * @param isWanted the condition that windows have to meet, over the keys and a row of `types`
+ * @param isWanted the condition that windows have to meet, over the key and a row of `types`
+ * @param output makes the output row from the same
  */
 private[hops] final class HopIterator(
     rows: Iterator[InternalRow],
@@ -79,7 +82,7 @@ private[hops] final class HopIterator(
   }
 
   /**
-   * Moves to the next window that has a pane and is wanted, and lowers it; false if there is
+   * Moves to the next window that contains a pane and is wanted, and lowers it. False if there is
    * none.
    */
   private def find(): Boolean = windows != null && {
@@ -97,8 +100,8 @@ private[hops] final class HopIterator(
   }
 
   /**
-   * Drops the panes before the current window. If none is left, moves to the first window of the
-   * row ahead, which may have the next key.
+   * Drops the panes before the current window. If no pane is left, moves to the first window of
+   * the next row, which may have the next key.
    */
   private def moveToPane(): Unit = {
     dropBefore(hops.firstPaneOf(number))

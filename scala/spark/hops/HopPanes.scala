@@ -8,21 +8,21 @@ import org.apache.spark.sql.types._
 import io.sash.spark.times.PaneNumber
 
 /**
- * The hop windows of Spark's `window(time, size, slide)`, and the panes that they are made of. A
- * window is a number of consecutive panes, and no window cuts a pane. All times are in
- * microseconds since 1970.
+ * The hop windows of Spark's `window(time, size, slide)`, and their panes. A window is a fixed
+ * number of consecutive panes, and no window divides a pane. All times are in microseconds since
+ * 1970.
  *
- * If the size is a multiple of the slide, panes are as wide as the slide. Otherwise each slide
- * has a pair of panes, divided where windows end.
+ * If the size is a multiple of the slide, panes are as wide as the slide. Otherwise each slide is
+ * divided into two panes at the end of a window.
  *
  * Paper: ''Cutty: Aggregate Sharing for User-Defined Windows'', section 2 (Panes and Pairs).
  *
  * @param size the length of a window
- * @param slide from one window's start to the next window's; for the bounds of both see
- *   [[HopPanes.areNumbered]]
+ * @param slide from one window's start to the next window's start. For the limits of size and
+ *   slide see [[HopPanes.areNumbered]]
  * @param start the start of window 0
- * @param isAnsi whether a time fails if one of its windows would begin or end beyond BIGINT; if
- *   not, there are no such windows
+ * @param isAnsi whether a time is an error if one of its windows would begin or end beyond
+ *   BIGINT. If not, there are no such windows
  */
 private[spark] final case class HopPanes(
     size: Long,
@@ -36,10 +36,10 @@ private[spark] final case class HopPanes(
   /** The number of panes in a window. */
   val panes: Long = if (rest == 0) size / slide else 2 * (size / slide) + 1
 
-  /** The largest number of windows that an instant is in. */
+  /** The greatest number of windows that contain one time. */
   val overlapping: Long = (size + slide - 1) / slide
 
-  // The least start of a window from 1970 on, and the number of that window.
+  // the least start of a window from 1970 on, and the number of that window
   private[this] val offset = Math.floorMod(start, slide)
   private[this] val before = (offset - start) / slide
 
@@ -58,7 +58,7 @@ private[spark] final case class HopPanes(
   def endOfAll: Long = endOf(lastOfAll)
 
   /**
-   * The pane of a time. In ANSI mode it fails as Spark's addition does if a window of the time
+   * The pane of a time. In ANSI mode it throws, as Spark's addition does, if a window of the time
    * would begin or end beyond BIGINT.
    */
   def paneOf(time: Long): Long = {
@@ -85,7 +85,7 @@ private[spark] final case class HopPanes(
     math.max(firstOfAll, Math.floorDiv(pane - panes, perSlide) + 1)
 
   /**
-   * The last existing window that has the pane; if none has it, a number below
+   * The last existing window that has the pane. If none has it, a number less than
    * `firstWindowOf(pane)`.
    */
   def lastWindowOf(pane: Long): Long = math.min(lastOfAll, Math.floorDiv(pane, perSlide))
@@ -93,7 +93,7 @@ private[spark] final case class HopPanes(
   /** The number of existing windows that have the pane. */
   def windowsWith(pane: Long): Long = lastWindowOf(pane) - firstWindowOf(pane) + 1
 
-  /** The first window that ends after a time, which must not be before 1970. */
+  /** The first window that ends after a time. The time must not be before 1970. */
   def firstEndingAfter(time: Long): Long =
     Math.floorDiv(time - size - offset, slide) + before + 1
 
@@ -107,15 +107,15 @@ private[spark] final case class HopPanes(
   def sinceEpoch: HopPanes =
     copy(start = Math.floorMod(start, slide) - (overlapping + 1) * slide)
 
-  /** The windows in the description of a state, and in EXPLAIN. */
+  /** The windows in the signature of a checkpoint, and in EXPLAIN. */
   def signature: String = s"$size us every $slide us from $start us"
 }
 
 private[spark] object HopPanes {
 
   /**
-   * Whether the numbers of all windows and panes fit BIGINT. Spark also has windows whose numbers
-   * do not.
+   * Whether the numbers of all windows and panes fit BIGINT. Spark accepts some windows whose
+   * numbers do not.
    */
   def areNumbered(size: Long, slide: Long): Boolean =
     slide >= 3 && slide <= size && size < Long.MaxValue / 4

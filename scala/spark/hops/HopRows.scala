@@ -8,16 +8,17 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import io.sash.spark.base.Filtered
 
 /**
- * The rows below an Aggregate, before Spark copies them into their windows. Spark makes the
- * copies right below the Aggregate, or below projections, conditions, aliases and views. The same
- * operators then stand over the rows themselves.
+ * The rows below an Aggregate, before Spark copies them into their windows. There may be
+ * projections, filters, aliases and views between the copies and the Aggregate. They are moved
+ * onto the rows themselves.
  *
- * @param time in microseconds; a row whose time is NULL is in no window
- * @param window the column of the windows
- * @param child the rows, below the operators in between
- * @param ofCopies columns whose values differ between the copies of a row, as expressions over
- *   the window and the rows: the window's names, its fields, and nondeterministic columns
- * @param conditions on windows, over the window and the rows; a copy that fails one is dropped
+ * @param time the row's time in microseconds. A row whose time is NULL is in no window
+ * @param window the window's column
+ * @param child the rows, with the moved operators
+ * @param ofCopies columns whose values may differ between the copies of a row, as expressions
+ *   over the window and the rows: the window's aliases, its fields, and nondeterministic columns
+ * @param conditions conditions on windows, over the window and the rows. A copy that fails one is
+ *   dropped
  */
 private[hops] final case class HopRows(
     time: Expression,
@@ -28,10 +29,7 @@ private[hops] final case class HopRows(
     conditions: Seq[Expression]
 ) extends PredicateHelper {
 
-  /**
-   * The expression `e`, with each column of `ofCopies` replaced by its expression over the window
-   * and the rows.
-   */
+  /** Replaces each column of `ofCopies` in an expression by its expression. */
   def overWindow(e: Expression): Expression = e.transform { case a: Attribute =>
     ofCopies.getOrElse(a, a)
   }
@@ -45,7 +43,7 @@ private[hops] final case class HopRows(
       "a subquery reads the window"
   }
 
-  /** Whether an expression may have another value for each copy of a row. */
+  /** Whether an expression may have different values for the copies of a row. */
   def differs(e: Expression): Boolean = {
     val value = overWindow(e)
     value.references.contains(window) || !value.deterministic
@@ -99,8 +97,8 @@ private[hops] final case class HopRows(
 private[hops] object HopRows {
 
   /**
-   * The rows without copies. None if there are no windows; Left, with the reason, if Spark's own
-   * operators answer the plan above the windows.
+   * The rows without copies. None if there are no windows. Left, with the reason, if an operator
+   * above the windows cannot be moved onto the rows.
    */
   def of(plan: LogicalPlan): Option[Either[String, HopRows]] =
     plan match {
@@ -130,8 +128,8 @@ private[hops] object HopRows {
   }
 
   /**
-   * The rows for an operator above `plan`. Rows without a time are dropped below that operator,
-   * as Spark drops their copies.
+   * The rows for an operator above `plan`. Rows whose time is NULL are dropped below the
+   * operator, as they have no copies.
    */
   private def below(plan: LogicalPlan): Option[Either[String, HopRows]] =
     of(plan).map(_.map { rows =>

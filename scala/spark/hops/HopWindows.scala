@@ -13,9 +13,8 @@ import io.sash.spark.base.SashConf
 import io.sash.spark.multisets.MovingAggregate
 
 /**
- * Answers hop windows from the partial aggregates of panes. Input: at most one row for each
- * combination of keys and pane. Output: a row for each combination of keys and window that has a
- * pane and meets `condition`.
+ * Answers hop windows from the partial aggregates of panes. Input: at most one row per (keys,
+ * pane). Output: one row per (keys, window) that contains a pane and meets `condition`.
  */
 private[hops] trait OverPanes[P <: QueryPlan[P]] extends QueryPlan[P] {
   self: P =>
@@ -25,7 +24,7 @@ private[hops] trait OverPanes[P <: QueryPlan[P]] extends QueryPlan[P] {
 
   def answers: Seq[AnswerOfPanes]
 
-  /** The column of the windows, then the columns of the answers. */
+  /** The window's column, then the columns of the answers. */
   def results: Seq[Attribute]
 
   /** The condition on keys and windows; windows that fail it are not made. */
@@ -46,10 +45,7 @@ private[spark] final case class HopWindows(
 ) extends UnaryNode
     with OverPanes[LogicalPlan] {
 
-  /**
-   * The size if each pane were copied into all of its windows: an output, and a join's input, may
-   * be that large.
-   */
+  /** The size if each pane were in all of its windows, since the output may be that large. */
   override def stats: Statistics = {
     if (statsCache.isEmpty) {
       val windows = super.stats.sizeInBytes * window.hops.overlapping
@@ -81,7 +77,7 @@ private[spark] final case class WindowOfPanes(
  * The answer of an aggregate over the panes of a window.
  *
  * @param partial the partial aggregate of a pane: see `PanePartial.over`
- * @param function the aggregate, without columns of the child; see `AnswerOfPanes.ofNoRow`
+ * @param function the aggregate, without columns of the child: see `AnswerOfPanes.ofNoRow`
  */
 private[spark] final case class AnswerOfPanes(
     partial: Expression,
@@ -112,8 +108,8 @@ private[spark] final case class AnswerOfPanes(
 private[spark] object AnswerOfPanes {
 
   /**
-   * The function with placeholders for its arguments: only the expressions that combine its
-   * partials are used.
+   * The function with placeholders for its arguments, since only its expressions over partials
+   * are used.
    */
   def ofNoRow(function: AggregateFunction): AggregateFunction =
     function
@@ -140,12 +136,12 @@ private[spark] final class HopStrategy(session: SparkSession) extends SparkStrat
   }
 
   /**
-   * Plans the aggregation by keys and pane. Its final half requires all panes of a key in one
-   * partition, so that the exchange below it serves the windows, too.
+   * Plans the aggregation by keys and pane. The exchange between its halves is by the keys alone,
+   * so that it puts all panes of a key into one partition, as the windows need.
    */
   private def panes(child: LogicalPlan, pane: Attribute): SparkPlan = child match {
     case aggregate: Aggregate =>
-      // without the pane, and without constants, which are columns above the aggregation
+      // neither the pane, nor constants, which become columns above the aggregation
       val keys = aggregate.aggregateExpressions.collect {
         case a: Attribute if a.exprId != pane.exprId => a.exprId
       }.toSet

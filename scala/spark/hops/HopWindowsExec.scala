@@ -14,10 +14,10 @@ import io.sash.spark.multisets.MovingAggregate
 import io.sash.spark.windows.StoreProgram
 
 /**
- * Slides over the panes of each combination of keys. Cost by Two-Stacks Lite: amortised 3
- * combines for each pane, and a query for each window. Running answers beside the slots are moved
- * in a store of their own, by SlickDeque (Inv): a combine for each pane, and a subtraction.
- * Memory: the partials of one window. The other parameters are the same as in [[HopWindows]].
+ * Slides hop windows over the panes of each key. Cost by Two-Stacks Lite: amortised 3 combines
+ * per pane, and a query per window. Running answers, which are kept outside the slots, have a
+ * store of their own, moved by SlickDeque (Inv): a combine and a subtraction per pane. Memory:
+ * the partials of one window. Other parameters: see [[HopWindows]].
  *
  * @param forced the value of `spark.sash.window.algorithm`
  */
@@ -58,7 +58,7 @@ private[spark] final case class HopWindowsExec(
     store.algorithm.title + (if (beside.isEmpty) "" else s" of ${beside.mkString(" and ")}")
   }
 
-  /** A store for the partials in slots, and one for running answers, if there are both. */
+  /** One store for partials in slots, and one for running answers. An empty store is left out. */
   @transient private lazy val stores: Seq[StoreProgram] = {
     val monoids = answers.map(a => PanePartial.over(a.partial, a.function)).zipWithIndex
     val (beside, inSlots) = monoids.partition(_._1.running.nonEmpty)
@@ -97,9 +97,7 @@ private[spark] final case class HopWindowsExec(
     }
   }
 
-  /**
-   * A condition on the operator's output, rewritten over the expressions that make the output.
-   */
+  /** Rewrites a condition on the operator's output to the expressions that make the output. */
   private def over(answer: Seq[Expression])(condition: Expression): Expression = {
     val values = AttributeMap(output.zip(answer))
     condition.transformUp {

@@ -5,12 +5,12 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import io.sash.spark.monoids.{AggregateMonoid, Refusal}
 import io.sash.spark.multisets.{MovingAggregate, PaneMultiset, WindowMonoid}
 
-/** In which form panes keep an aggregate, and why Spark's own operators answer others. */
+/** The form in which panes keep an aggregate, and the reasons why they cannot keep others. */
 private[spark] object PaneCalls {
 
   /**
-   * The call in the form that panes keep. A `MovingAggregate` stands for an aggregate of DISTINCT
-   * inputs, and for an answer that is not made from partials, such as a median.
+   * The call in the form that panes keep. A `MovingAggregate` replaces an aggregate of DISTINCT
+   * inputs, and an aggregate whose answer is not made from partials, such as a median.
    */
   def of(call: AggregateExpression): AggregateExpression =
     if (call.isDistinct || call.aggregateFunction.isInstanceOf[ImperativeAggregate])
@@ -19,14 +19,14 @@ private[spark] object PaneCalls {
       }
     else call
 
-  /** The monoid of a call with its partials in slots, or the reason why there is none. */
+  /** The monoid of a call, with partials in slots. Left, with the reason, if there is none. */
   def monoid(call: AggregateExpression): Either[Refusal, AggregateMonoid] =
     call.aggregateFunction match {
       case m: MovingAggregate => Right(PaneMultiset.monoid(m.runningAnswer, call.filter))
       case _                  => WindowMonoid.of(call)
     }
 
-  /** The reason why panes keep nothing for a call in its form, if so. */
+  /** The reason, if panes cannot keep a call, which is in the form of `of`. */
   def refusal(call: AggregateExpression): Option[String] = {
     val name = call.aggregateFunction.prettyName
     call.aggregateFunction match {
@@ -45,9 +45,9 @@ private[spark] object PaneCalls {
   private def ofArrival(name: String) = s"$name depends on the order in which rows arrive"
 
   /**
-   * Whether merging panes would change a function's approximation. Functions are known by name,
-   * since not every version has all of them. `approx_count_distinct` is none: its sketch does not
-   * depend on the order of rows.
+   * Whether merging panes would change a function's approximation. Functions are listed by name,
+   * since some versions lack some of them. `approx_count_distinct` is not listed, since its
+   * sketch does not depend on the order of rows.
    */
   private def isApproximate(name: String): Boolean =
     Set("percentile_approx", "approx_percentile", "histogram_numeric").contains(name) ||

@@ -10,11 +10,11 @@ private[hops] final class PaneConditions(windows: HopWindows) {
   private[this] val window = windows.results.head
 
   /**
-   * The conditions on a pane that follow from a condition on keys and windows; Nil if none is
-   * known.
+   * The conditions on a pane that follow from a condition on keys and windows; Nil if none
+   * follows.
    *
-   * A window of the pane begins, or ends, after some value only if the pane's last window does.
-   * One begins, or ends, before a value only if the pane's first window does.
+   * If any window of a pane begins (or ends) after a value, the pane's last window does. If any
+   * begins (or ends) before a value, the pane's first window does.
    */
   def of(condition: Expression): Seq[Expression] = condition match {
     case GreaterThan(Bound(_), Other()) | GreaterThanOrEqual(Bound(_), Other()) |
@@ -31,7 +31,7 @@ private[hops] final class PaneConditions(windows: HopWindows) {
       val list = values.toSeq.map(Literal(_, bound.dataType))
       within(bound, least(list), greatest(list))
     case And(left, right) => of(left) ++ of(right)
-    // an OR may guard an operand that can fail, and the derived OR may not
+    // an OR may guard an operand against an error, but the derived OR would not
     case Or(left, right) if operands(condition).forall(isPlain) =>
       (of(left).reduceOption(And) zip of(right).reduceOption(And)).map { case (a, b) =>
         Or(a, b)
@@ -39,7 +39,7 @@ private[hops] final class PaneConditions(windows: HopWindows) {
     case _ => Nil
   }
 
-  /** The values that windows are compared with. */
+  /** The values with which windows are compared. */
   private def operands(condition: Expression): Seq[Expression] = condition.collect {
     case BinaryComparison(Bound(_), other) => Seq(other)
     case BinaryComparison(other, Bound(_)) => Seq(other)
@@ -67,7 +67,7 @@ private[hops] final class PaneConditions(windows: HopWindows) {
     condition.transform { case Bound(i) => struct.valExprs(i) }
   }
 
-  /** The start of a window, field 0, or its end, field 1. */
+  /** Matches the start of a window (gives 0) or its end (gives 1). */
   private object Bound {
     def unapply(e: Expression): Option[Int] = e match {
       case GetStructField(a: Attribute, i, _) if a.exprId == window.exprId => Some(i)
@@ -75,7 +75,7 @@ private[hops] final class PaneConditions(windows: HopWindows) {
     }
   }
 
-  /** An expression that does not read the window. */
+  /** Matches an expression that does not read the window. */
   private object Other {
     def unapply(e: Expression): Boolean = !e.references.contains(window)
   }

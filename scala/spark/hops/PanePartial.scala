@@ -8,9 +8,10 @@ import io.sash.spark.monoids.AggregateMonoid
 import io.sash.spark.multisets.{MovingAggregate, PaneMultiset, WindowMonoid}
 
 /**
- * The partial aggregate of a pane's rows, as a struct of its cells in the order of the monoid.
+ * An aggregate whose answer is the partial of another aggregate: a struct of the monoid's cells.
  *
- * @param function the aggregate
+ * @param function the other aggregate
+ * @param filter its FILTER
  */
 private[spark] final case class PanePartial(
     function: DeclarativeAggregate,
@@ -57,7 +58,7 @@ private[spark] final case class PanePartial(
 
 private[spark] object PanePartial {
 
-  /** The aggregation of a pane's rows for a call, which is in the form of [[PaneCalls]]. */
+  /** The aggregate over a pane's rows for a call in the form of [[PaneCalls]]. */
   def of(call: AggregateExpression): AggregateExpression = call.aggregateFunction match {
     case m: MovingAggregate =>
       PaneMultiset(m.runningAnswer.inputs).toAggregateExpression(false, call.filter)
@@ -66,8 +67,8 @@ private[spark] object PanePartial {
   }
 
   /**
-   * The monoid of a function over partials that are aggregated already: a lift takes the cells
-   * out of the column of partials.
+   * The monoid of a function over rows that are partials. A lift reads the cells from the column
+   * of partials.
    */
   def over(partial: Expression, function: AggregateFunction): AggregateMonoid = function match {
     case m: MovingAggregate => PaneMultiset.running(m.runningAnswer, partial)
@@ -78,8 +79,8 @@ private[spark] object PanePartial {
   }
 
   /**
-   * The function with arguments that the optimizer takes for nullable. Otherwise it could change
-   * the cells, since some functions have other cells if an argument is never NULL.
+   * The function with arguments that stay nullable to the optimizer. Some functions have other
+   * cells if an argument is never NULL, so the optimizer could change the cells.
    */
   private def settled(function: DeclarativeAggregate): DeclarativeAggregate =
     function

@@ -7,15 +7,15 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import io.sash.spark.base.Filtered
 
 /**
- * Optimizes HopWindows as Spark's optimizer does its own Aggregate; it does not know this node. A
- * condition on keys goes below the windows. A condition on windows goes into `condition`, so that
- * other windows are not made. Answers that nobody reads are left out.
+ * Optimizes HopWindows as Spark's optimizer does an Aggregate, since it does not know this node.
+ * A condition on keys moves below the windows. A condition on windows becomes `condition`, so
+ * that other windows are never made. Answers that nobody reads are removed.
  */
 private[spark] object SlimHops extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
     case filter @ Filter(condition, windows: HopWindows) =>
-      // conditions behind a nondeterministic one must see the rows that it leaves
+      // conditions after a nondeterministic one must only see the rows that it keeps
       val (first, rest) = splitConjunctivePredicates(condition).span(_.deterministic)
       val (ofKeys, others) = first.partition(reads(_, windows.keys))
       val (ofWindows, ofAnswers) = others.partition { c =>
@@ -37,7 +37,7 @@ private[spark] object SlimHops extends Rule[LogicalPlan] with PredicateHelper {
         .fold[LogicalPlan](project)(less => Project(list, filter.copy(child = less)))
   }
 
-  /** Whether Spark has to plan a part of the condition, which it does only in a Filter. */
+  /** Whether a part of the condition, such as a subquery, has to be planned by Spark. */
   private def isPlanned(condition: Expression): Boolean = condition.exists {
     case _: Attribute => false
     case e            => e.isInstanceOf[Unevaluable]
@@ -47,8 +47,8 @@ private[spark] object SlimHops extends Rule[LogicalPlan] with PredicateHelper {
     condition.references.nonEmpty && condition.references.subsetOf(AttributeSet(columns))
 
   /**
-   * The windows with only the answers that are read, if that is fewer. One answer stays in any
-   * case, since a slot has to hold something.
+   * The windows with only the answers that are read; none if all are read. One answer stays in
+   * any case, since a slot has to hold something.
    */
   private def withAnswers(windows: HopWindows, read: Seq[Expression]): Option[HopWindows] = {
     val used = AttributeSet.fromAttributeSets(read.map(_.references))

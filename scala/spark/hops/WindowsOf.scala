@@ -16,7 +16,8 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.GENERATE
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * The windows of a time, a row for each, the last first; no rows if the time is NULL.
+ * Generates one row for each window of a time, the last window first. No rows if the time is
+ * NULL.
  *
  * @param child the time in microseconds
  * @param window the type of a window: a struct of its start and its end
@@ -46,13 +47,13 @@ private[spark] final case class WindowsOf(child: Expression, hops: HopPanes, win
 
 private[spark] object WindowsOf {
 
-  /** From this number of windows a row on, Spark's plan of them takes long to analyze. */
+  /** With this many windows per row or more, Spark takes long to analyze its own plan. */
   val Many = 100
 
   /** Whether Spark's own plan runs for windows that Sash does not answer. */
   def areCopied(size: Long, slide: Long): Boolean = size / slide < Many
 
-  /** Rows in all their windows: the windows, their column, and the rows. */
+  /** Matches rows that are copied into all their windows. Gives windows, their column, rows. */
   object Each {
     def unapply(plan: LogicalPlan): Option[(WindowsOf, Attribute, LogicalPlan)] = plan match {
       case Generate(windows: WindowsOf, _, _, _, Seq(window), child) =>
@@ -61,13 +62,13 @@ private[spark] object WindowsOf {
     }
   }
 
-  /** The plan as Spark's analyzer makes it, for windows that Sash does not answer. */
+  /** Replaces windows that Sash does not answer by the plan that Spark's analyzer makes. */
   def copied(plan: LogicalPlan, session: SparkSession): LogicalPlan =
     plan.transformDownWithSubqueriesAndPruning(_.containsPattern(GENERATE)) {
       case Each(WindowsOf(PreciseTimestampConversion(time, _, _), hops, _), window, child)
           if areCopied(hops.size, hops.slide) =>
         val call = TimeWindow(time, hops.size, hops.slide, hops.start)
-        // all that the call needs of the rows are their columns
+        // the analyzer needs the columns of the rows, and not their plan
         val asker = Project(Seq(Alias(call, window.name)()), LocalRelation(child.output))
         session.sessionState.analyzer.execute(asker) match {
           case Project(_, Filter(condition, expand: Expand)) =>

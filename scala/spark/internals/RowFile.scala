@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.UnsafeRowSerializer
 import org.apache.spark.storage.{DiskBlockObjectWriter, FileSegment, TempLocalBlockId}
 
 /**
- * A temporary file of rows in runs. A run is written in one go, and read once; runs are read in
+ * A temporary file of runs of rows. A run is written by one call, and read once. Runs are read in
  * the order in which they were written. Spark's own writer and serializer compress and encrypt
  * the file like Spark's spills. Both are `private[spark]`, hence this package.
  */
@@ -21,9 +21,9 @@ final class RowFile(fields: Int, context: TaskContext) {
   private[this] var block: TempLocalBlockId = _
   private[this] var file: File = _
   private[this] var writer: DiskBlockObjectWriter = _
-  private[this] var open: DeserializationStream = _ // stream of the run being read
+  private[this] var open: DeserializationStream = _ // the stream of the run being read
 
-  /** Writes a run of the rows that `each` passes on. Returns an iterator that reads the run. */
+  /** Writes the rows that `each` passes on as a run. Returns an iterator that reads the run. */
   def write(each: (UnsafeRow => Unit) => Unit): Iterator[UnsafeRow] = {
     if (writer == null) create()
     val before = written.bytesWritten

@@ -15,9 +15,7 @@ import org.apache.spark.util.collection.unsafe.sort.{
   UnsafeSortDataFormat
 }
 
-/**
- * Opens to Sash the `private[spark]` parts of Spark. Only [[RowFile]] is in this package, too.
- */
+/** Opens `private[spark]` parts of Spark to Sash. [[RowFile]] is in this package, too. */
 object SparkInternals {
   def taskMemoryManager(context: TaskContext): TaskMemoryManager = context.taskMemoryManager()
 
@@ -28,9 +26,7 @@ object SparkInternals {
   /** Throws if Spark has asked the task to end. */
   def throwIfKilled(context: TaskContext): Unit = context.killTaskIfInterrupted()
 
-  /**
-   * Counts bytes that a memory consumer of the task released when another consumer needed them.
-   */
+  /** Counts bytes that a memory consumer of the task released for another one. */
   def countMemorySpilled(context: TaskContext, bytes: Long): Unit =
     context.taskMetrics().incMemoryBytesSpilled(bytes)
 
@@ -38,7 +34,7 @@ object SparkInternals {
    * Sorts the first records of an array by Spark's adaptive merge sort. A record is a pointer and
    * a prefix.
    *
-   * @param room a buffer for half of the records
+   * @param room a buffer with space for half of the records
    */
   def mergeSort(
       array: LongArray,
@@ -50,7 +46,7 @@ object SparkInternals {
   def runtimeError(condition: String, parameters: Map[String, String]): Throwable =
     new SparkRuntimeException(condition, parameters)
 
-  /** The error of a task that gets no memory. It ends that task and not the executor. */
+  /** The error of a task that gets no memory. It fails the task, but not the executor. */
   def outOfMemory(requested: String, received: String): Throwable = new SparkOutOfMemoryError(
     "UNABLE_TO_ACQUIRE_MEMORY",
     Map("requestedBytes" -> requested, "receivedBytes" -> received).asJava

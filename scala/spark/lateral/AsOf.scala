@@ -15,7 +15,8 @@ import io.sash.spark.base.{Filtered, TimeUnit}
  * JOIN`, which Spark has since 4.3. Each subquery finds, for a row on the left, the last row
  * before it on the right, or the first row after it.
  *
- * @param over makes the join of the left rows with the subqueries' columns
+ * @param steps the subqueries, each a join with the left rows
+ * @param over makes the output of the as-of join from the left rows with the subqueries' columns
  */
 private[lateral] final case class AsOf(steps: Seq[LateralStep], over: LogicalPlan => LogicalPlan)
 
@@ -46,7 +47,7 @@ private[lateral] object AsOf extends PredicateHelper {
     (nearest ++ conditions).mkString("ASOF JOIN (", " AND ", ")")
   }
 
-  /** Whether the one is of the left rows and the other of the right rows. */
+  /** Whether one expression is over the left rows, and the other over the right rows. */
   private def isMatch(join: AsOfJoin, left: Expression, right: Expression): Boolean =
     left.references.subsetOf(join.left.outputSet) &&
       right.references.subsetOf(join.right.outputSet)
@@ -56,8 +57,8 @@ private[lateral] object AsOf extends PredicateHelper {
       .map(query => AsOf(Seq(LateralStep(query, join.joinType, None)), identity))
 
   /**
-   * The first row after. Spark subtracts field by field and takes the smallest difference, which
-   * may be another row's.
+   * Finds the first row after. Spark takes the row with the smallest difference instead. For a
+   * struct it subtracts field by field, so that this may be another row.
    */
   private def ahead(join: AsOfJoin, left: Expression): Either[String, AsOf] =
     if (isFirstNearest(left.dataType)) towards(join, Ascending)
@@ -99,7 +100,9 @@ private[lateral] object AsOf extends PredicateHelper {
     CorrelatedAggregate.one(direction, Filter(met, join.right), columns)
   }
 
-  /** The nearer one of the row before and the row after; of equally near rows the row before. */
+  /**
+   * Finds the row before and the row after, and takes the nearer one; the one before in a tie.
+   */
   private def nearest(
       join: AsOfJoin,
       left: Expression,
@@ -149,7 +152,7 @@ private[lateral] object AsOf extends PredicateHelper {
       join.orderExpression.transform { case a: Attribute => of.getOrElse(a, a) }
     }
     val isAfter = IsNotNull(ofAfter.last)
-    // without a row before, the distance is NULL
+    // without a row before, its distance is NULL, so the comparison takes the row after
     val isBefore = Or(Not(isAfter), LessThanOrEqual(distance(ofBefore), distance(ofAfter)))
     val columns = join.right.output.zip(ofBefore.zip(ofAfter)).map { case (a, (b, f)) =>
       Alias(If(isBefore, b, f), a.name)(a.exprId, a.qualifier)

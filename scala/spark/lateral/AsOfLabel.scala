@@ -11,9 +11,10 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{AGGREGATE, OUTER_REFEREN
 import io.sash.spark.aggregates.{AnswerAsOf, AsOfTime, OwnMonoid, TimeAxis}
 
 /**
- * Aggregates over time in a correlated subquery: their answers are as of the end of the label's
- * range, which is the label's own time in `e.ts < l.ts`. The answer stands above the aggregate,
- * and reads the label. So it is the same whether a window runs the subquery or Spark does.
+ * Aggregates whose answer depends on the current time, in a correlated subquery. Their answer is
+ * as of the upper end of the label's range, which is the label's own time in `e.ts < l.ts`. The
+ * rule puts the answer, which reads the label, above the aggregation. So it is the same whether a
+ * window runs the subquery or Spark does.
  */
 private[spark] object AsOfLabel extends Rule[LogicalPlan] {
 
@@ -28,7 +29,7 @@ private[spark] object AsOfLabel extends Rule[LogicalPlan] {
     case _                                    => false
   }
 
-  /** Spark lets no aggregation read the label, so that a projection above it does. */
+  /** Moves the answers to a projection above, since Spark allows no outer row in an Aggregate. */
   private def answered(groups: Aggregate, rows: CorrelatedRows): LogicalPlan = {
     val ends = SortedConditions.ends(rows.conditions).filterNot(_.isLower)
     val below = mutable.LinkedHashMap.empty[Expression, Alias]
@@ -48,7 +49,7 @@ private[spark] object AsOfLabel extends Rule[LogicalPlan] {
     else groups
   }
 
-  /** The answer as of the end of the range that is over the time of the call, if it has one. */
+  /** The answer as of the upper end of the range of the call's time; none without such an end. */
   private def answer(
       call: AggregateExpression,
       rows: CorrelatedRows,
@@ -66,7 +67,7 @@ private[spark] object AsOfLabel extends Rule[LogicalPlan] {
     case _ => None
   }
 
-  /** The end of the range of a time, if it has one. */
+  /** The upper end of the range of a time; none without one. */
   private def endOf(time: Expression, ends: Seq[SortedConditions.End]): Option[Expression] = {
     val ofTime = ends.filter(e => bareTime(e.time).semanticEquals(bareTime(time)))
     for {

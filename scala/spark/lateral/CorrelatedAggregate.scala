@@ -9,21 +9,22 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import io.sash.spark.kinds.OwnBound
 
 /**
- * A correlated subquery that aggregates the events of one label: the rows of `events` whose keys
- * equal the label's, and whose time lies between two values of the label's.
+ * A correlated subquery that aggregates the events of one label. These are the rows of `events`
+ * whose keys equal the label's, and whose time lies between two values of the label.
  *
- * Expressions over the label have plain attributes; [[OuterReference]] is gone.
+ * Expressions over the label have plain attributes, without [[OuterReference]].
  *
  * @param keys the pairs of equal expressions
- * @param time the expression over `events` whose range is meant
- * @param lower the value of the label at which the range begins, if it does
- * @param upper the value of the label at which the range ends, if it does
+ * @param time the expression over `events` that the range compares
+ * @param lower the value of the label at which the range begins; none if it has no beginning
+ * @param upper the value of the label at which the range ends; none if it has no end
  * @param ofEvents conditions over `events` alone
- * @param ofLabel conditions over the label alone: a label that does not meet them has no events
- * @param results the subquery's columns, over `events`, with their aggregates
- * @param having the condition of HAVING over the same
- * @param list the rows of a subquery that may have several; then columns and HAVING are over one
- * @param text the subquery, as the user wrote it
+ * @param ofLabel conditions over the label alone. A label that does not meet them has no events
+ * @param results the subquery's columns, as expressions over aggregates of `events`
+ * @param having the condition of HAVING, likewise
+ * @param list the rows of a subquery that may have several. Then `results` and `having` are over
+ *   one of these rows
+ * @param text the subquery as the user wrote it
  */
 private[lateral] final case class CorrelatedAggregate(
     events: LogicalPlan,
@@ -45,10 +46,10 @@ private[lateral] final case class CorrelatedAggregate(
       .flatMap(_.collect { case call: AggregateExpression => call })
       .distinctBy(_.canonicalized)
 
-  /** The expressions over the label that say which events are its own. */
+  /** The expressions over the label that decide which events it aggregates. */
   def ofLabels: Seq[Expression] = keys.map(_.ofLabel) ++ (lower ++ upper).map(_.value) ++ ofLabel
 
-  /** The label's columns that stand beside the aggregates, in columns and HAVING. */
+  /** The label's columns that `results` and `having` read outside of aggregates. */
   def besideCalls: AttributeSet = {
     def read(e: Expression): Seq[Attribute] = e match {
       case _: AggregateExpression => Nil
@@ -58,18 +59,18 @@ private[lateral] final case class CorrelatedAggregate(
     AttributeSet((results ++ having).flatMap(read)) -- list.map(_.row)
   }
 
-  /** A value of the label, or NULL if the label does not meet its conditions. */
+  /** A value of the label, or NULL if the label does not meet `ofLabel`. */
   def ifApplies(value: Expression): Expression = ofLabel
     .reduceOption(And)
     .fold(value)(CorrelatedAggregate.orNull(_, value))
 
-  /** A value of the subquery's row, or NULL where HAVING leaves none. */
+  /** A value of the subquery's row, or NULL if HAVING drops the row. */
   def orNull(value: Expression): Expression =
     having.fold(value)(CorrelatedAggregate.orNull(_, value))
 }
 
 /**
- * An equality of keys.
+ * An equality of an event's expression and a label's.
  *
  * @param isNullSafe whether NULL equals NULL
  */
@@ -82,13 +83,13 @@ private[lateral] final case class EqualKeys(
 private[lateral] object CorrelatedAggregate extends PredicateHelper {
 
   /**
-   * The aggregate of a subquery. None if it compares no range with the row around it, so that
-   * Spark joins by equality alone; Left, with the reason, if it is of another shape.
+   * The aggregate of a subquery. None if it compares no range with the outer row; Spark runs it
+   * as an equi-join. Left, with the reason, if it has another shape.
    */
   def of(subquery: LogicalPlan): Option[Either[String, CorrelatedAggregate]] =
     of(subquery, SubqueryTop.of(subquery))
 
-  /** Likewise, whether an EXISTS has rows. */
+  /** Likewise, for a subquery of EXISTS or IN. */
   def exists(subquery: LogicalPlan): Option[Either[String, CorrelatedAggregate]] =
     of(subquery, RangeExists.top(subquery))
 
@@ -125,7 +126,7 @@ private[lateral] object CorrelatedAggregate extends PredicateHelper {
     } yield aggregate
 
   /**
-   * The last row of a plan over the row around it, or the first.
+   * A query for the first or the last row of a correlated plan.
    *
    * @param direction descending for the last row
    * @param list the columns of the row
@@ -139,7 +140,7 @@ private[lateral] object CorrelatedAggregate extends PredicateHelper {
     else First(row, ignoreNulls = false)
   })
 
-  /** Whether some condition compares a range with the row around the subquery. */
+  /** Whether some condition compares a range with the outer row. */
   def hasRange(plan: LogicalPlan): Boolean = ranges(plan).nonEmpty
 
   /** The comparisons that may be ends of a range. */
@@ -157,7 +158,7 @@ private[lateral] object CorrelatedAggregate extends PredicateHelper {
     case _                             => true
   }
 
-  /** The value where the condition holds, else NULL. */
+  /** The value if the condition holds, else NULL. */
   def orNull(condition: Expression, value: Expression): Expression =
     If(condition, value, Literal(null, value.dataType))
 }

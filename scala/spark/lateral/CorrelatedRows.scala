@@ -7,10 +7,11 @@ import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.logical._
 
 /**
- * The rows that a subquery aggregates: a plan without references to the row around it, and the
- * conditions over its columns, which may have some.
+ * The rows that a subquery aggregates.
  *
- * @param columns the columns that were computed above the plan
+ * @param events a plan without references to the outer row
+ * @param conditions conditions over the columns of `events`, which may refer to the outer row
+ * @param columns the subquery's columns that are computed above `events`
  */
 private[lateral] final case class CorrelatedRows(
     events: LogicalPlan,
@@ -18,7 +19,7 @@ private[lateral] final case class CorrelatedRows(
     columns: AttributeMap[Expression]
 ) {
 
-  /** The expression over the columns of `events`. */
+  /** Rewrites an expression of the subquery to the columns of `events`. */
   def over(e: Expression): Expression = e.transformUp { case a: Attribute =>
     columns.getOrElse(a, a)
   }
@@ -26,7 +27,10 @@ private[lateral] final case class CorrelatedRows(
 
 private[lateral] object CorrelatedRows extends PredicateHelper {
 
-  /** Descends as long as a condition below refers to the row around the subquery. */
+  /**
+   * Descends until nothing below refers to the outer row. Left, with the reason, if an operator
+   * on the way is neither a projection nor a filter.
+   */
   def of(plan: LogicalPlan): Either[String, CorrelatedRows] = plan match {
     case p if !SubExprUtils.hasOuterReferences(p) =>
       Right(CorrelatedRows(p, Nil, AttributeMap.empty))
@@ -49,7 +53,7 @@ private[lateral] object CorrelatedRows extends PredicateHelper {
       Left(s"${words(other)} lies above a condition on the outer row${advice(other)}")
   }
 
-  /** An operator as SQL calls it. */
+  /** The name of an operator in SQL. */
   private def words(plan: LogicalPlan): String = plan match {
     case _: Distinct                    => "DISTINCT"
     case _: Aggregate                   => "GROUP BY or an aggregate"
@@ -80,8 +84,8 @@ private[lateral] object CorrelatedRows extends PredicateHelper {
   }
 
   /**
-   * The condition with each BETWEEN as two comparisons. They are its replacement; its parameters
-   * may have names that the analyzer has given up.
+   * The condition with each BETWEEN as two comparisons. These come from its `replacement`, since
+   * its own parameters may refer to attributes that the analyzer has replaced.
    */
   def spelled(condition: Expression): Expression = condition.transform { case b: Between =>
     b.replacement match {

@@ -6,10 +6,9 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import io.sash.spark.base.Filtered
 
 /**
- * The events of one table, for one query or for several that read the same table with the same
- * keys and time.
+ * The events of one table, for all queries that read it with the same keys and time.
  *
- * @param queries the queries by their numbers, all over the columns of the first one's events
+ * @param queries the queries by number, rewritten to the columns of the first query's events
  */
 private[lateral] final case class EventSource(queries: Map[Int, CorrelatedAggregate]) {
   private val first = queries(queries.keys.min)
@@ -18,15 +17,15 @@ private[lateral] final case class EventSource(queries: Map[Int, CorrelatedAggreg
 
   def time: Expression = first.time
 
-  /** The conditions of all queries. */
+  /** The conditions on events that all queries share. */
   private val common: Seq[Expression] = first.ofEvents.filter { condition =>
     queries.values.forall(_.ofEvents.exists(_.semanticEquals(condition)))
   }
 
   /**
-   * The events that a query may need, so that no other event's key and time are computed. No
-   * range holds a NULL. A NULL equals no key, unless the query says `<=>` and a label's key can
-   * be NULL.
+   * The events that some query may need; for others, keys and time are never computed. An event
+   * whose time is NULL is in no range. An event whose key is NULL matches no label, unless the
+   * query compares by `<=>` and a label's key can be NULL.
    */
   def rows: LogicalPlan = {
     val own = queries.keys.toSeq.sorted.map(conditionsOf(_).reduceOption(And(_, _)))
@@ -37,18 +36,18 @@ private[lateral] final case class EventSource(queries: Map[Int, CorrelatedAggreg
     Filtered(common ++ some ++ values.filter(_.nullable).map(IsNotNull(_)), first.events)
   }
 
-  /** The conditions of query `i` that others do not have. */
+  /** The conditions on events that query `i` does not share with all others. */
   def conditionsOf(i: Int): Seq[Expression] =
     queries(i).ofEvents.filterNot(c => common.exists(_.semanticEquals(c)))
 
-  /** The columns that aggregates and conditions read. */
+  /** The columns of the events that aggregates and their conditions read. */
   val columns: Seq[Attribute] = {
     val read = queries.keys.toSeq.flatMap(i => queries(i).calls ++ conditionsOf(i))
     val references = AttributeSet.fromAttributeSets(read.map(_.references))
     first.events.output.filter(references.contains)
   }
 
-  /** The query over the columns of this source, if the source has its rows, keys and time. */
+  /** Rewrites a query to this source's columns; none if its rows, keys or time differ. */
   private def taken(query: CorrelatedAggregate): Option[CorrelatedAggregate] =
     Option
       .when(first.events.deterministic && first.events.sameResult(query.events)) {
@@ -73,7 +72,7 @@ private[lateral] object EventSource {
         }
     }
 
-  /** The query with other names for the columns of its events. */
+  /** Rewrites a query to other attributes for the columns of its events. */
   private def over(
       query: CorrelatedAggregate,
       names: AttributeMap[Attribute]

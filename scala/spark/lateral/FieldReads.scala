@@ -5,11 +5,12 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.types.{ArrayType, DataType, StructType}
 
 /**
- * How the operators above a window read a column of found rows, which is a row or a list of rows.
+ * The fields that the operators above a window read of found rows.
  *
- * @param rows the names of single rows: the column itself, or the rows of the list and the
- *   variables of lambda functions over it
- * @param paths the fields that are read, each a way through structs in structs
+ * @param found the window's output column: a row, or a list of rows
+ * @param rows attributes and variables that stand for one row: the column itself, or the exploded
+ *   rows of the list and the variables of lambda functions over it
+ * @param paths the fields that are read, each a path through nested structs
  */
 private[lateral] final case class FieldReads private (
     found: Attribute,
@@ -18,12 +19,12 @@ private[lateral] final case class FieldReads private (
 ) {
   import FieldReads._
 
-  /** The fields that are read, in their order. A field within a field that is read is none. */
+  /** The paths in order. A path inside another path that is read is left out. */
   lazy val fields: Seq[Path] = paths.toSeq
     .filterNot(path => paths.exists(p => p != path && path.startsWith(p)))
     .sorted(Ordering.Implicits.seqOrdering[Seq, Int])
 
-  /** With the reads of an operator that passes the rows on; none if it reads a whole row. */
+  /** Adds the reads of an operator that passes the rows on; none if it reads a whole row. */
   private def through(operator: LogicalPlan): Option[FieldReads] = operator match {
     case p: Project => and(p.projectList.filterNot(isFound))
     case Generate(Explode(list), _, _, _, Seq(row), _) if isList(list) =>
@@ -31,7 +32,7 @@ private[lateral] final case class FieldReads private (
     case other => and(other.expressions)
   }
 
-  /** With the reads of an operator that drops the rows. */
+  /** Adds the reads of an operator that drops the rows; none if it reads a whole row. */
   private def until(operator: LogicalPlan): Option[FieldReads] =
     if (operator.output.exists(isFound)) None else and(operator.expressions)
 
@@ -47,7 +48,7 @@ private[lateral] final case class FieldReads private (
     case _                                                              => and(e.children)
   }
 
-  /** With the reads of the filters over a list. */
+  /** Adds the reads of `filter` functions over the list. */
   private def ofList(list: Expression): Option[FieldReads] = list match {
     case ArrayFilter(below, LambdaFunction(isMet, Seq(row), _)) =>
       copy(rows = rows :+ row).and(isMet).flatMap(_.ofList(below))
@@ -67,11 +68,11 @@ private[lateral] final case class FieldReads private (
 
   private def isRow(n: NamedExpression): Boolean = rows.exists(_.exprId == n.exprId)
 
-  /** Whether a query within the expression reads the rows. */
+  /** Whether an expression is a subquery that reads the rows. */
   private def isOpaque(e: Expression): Boolean =
     e.isInstanceOf[PlanExpression[_]] && e.references.exists(isFound)
 
-  /** The way to a field of a row, if the expression is one. */
+  /** The path of an expression that reads a field of a row; none for others. */
   private def pathOf(e: Expression): Option[Path] = e match {
     case GetStructField(n: NamedExpression, i, _) => Option.when(isRow(n))(Seq(i))
     case GetStructField(below, i, _)              => pathOf(below).map(_ :+ i)
@@ -79,7 +80,7 @@ private[lateral] final case class FieldReads private (
   }
 
   /**
-   * Puts a column with nothing but [[fields]] into the place of the one that was read.
+   * Rewrites an operator to read a column that has only [[fields]].
    *
    * @param slim the new column
    */
@@ -109,7 +110,7 @@ private[lateral] final case class FieldReads private (
 
 private[lateral] object FieldReads {
 
-  /** The ordinals of a field in a row, of a field in that field, and so on. */
+  /** The ordinal of a field in a row, then the ordinal of a field inside it, and so on. */
   type Path = Seq[Int]
 
   /**
@@ -134,7 +135,7 @@ private[lateral] object FieldReads {
     case other              => rootOf(other.children.head)
   }
 
-  /** A name of its own for a row of another type. */
+  /** A fresh attribute or variable for a row of another type. */
   private def like(row: NamedExpression, dataType: DataType): NamedExpression = row match {
     case v: NamedLambdaVariable => NamedLambdaVariable(v.name, dataType, v.nullable)
     case _                      => AttributeReference(row.name, dataType, row.nullable)()

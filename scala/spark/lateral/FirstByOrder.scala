@@ -7,10 +7,9 @@ import org.apache.spark.sql.types.DataType
 import io.sash.spark.monoids.MonoidTraits
 
 /**
- * The row that ORDER BY puts first. NULL over no rows; of rows that are equal in the order, the
- * one that came first.
+ * The first row of ORDER BY; NULL over no rows. Among equal rows, it is the one that came first.
  *
- * @param row a value that is never NULL
+ * @param row the value that is kept of a row, never NULL
  */
 private[lateral] final case class FirstByOrder(row: Expression, orders: Seq[SortOrder])
     extends DeclarativeAggregate
@@ -69,7 +68,7 @@ private[lateral] final case class FirstByOrder(row: Expression, orders: Seq[Sort
 
 private[lateral] object FirstByOrder {
 
-  /** A comparison with a NULL is NULL itself, and then the place of NULLs decides. */
+  /** A comparison with a NULL is NULL; then NULLS FIRST or NULLS LAST decides. */
   private def isBefore(order: SortOrder, a: Expression, b: Expression): Expression = {
     val compared = if (order.isAscending) LessThan(a, b) else GreaterThan(a, b)
     val (first, last) = if (order.nullOrdering == NullsFirst) (a, b) else (b, a)

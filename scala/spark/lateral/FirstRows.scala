@@ -7,17 +7,17 @@ import org.apache.spark.sql.types.{ArrayType, DataType, StructType}
 import io.sash.spark.monoids.MonoidTraits
 
 /**
- * The list of the n rows that ORDER BY puts first, in its order. It is empty over no rows. Of
- * rows that are equal in the order, the ones that came first stay.
+ * The list of the first n rows of ORDER BY, in its order; an empty list over no rows. Among equal
+ * rows, those are kept which came first.
  *
- * @param row a value that is never NULL
+ * @param row the value that is kept of a row, never NULL
  */
 private[lateral] final case class FirstRows(row: Expression, orders: Seq[SortOrder], n: Int)
     extends DeclarativeAggregate
     with MonoidTraits {
   override def prettyName: String = "first_rows"
 
-  /** A stream's checkpoint tells lists of other lengths apart by this text. */
+  /** The text has n, since a stream's checkpoint tells aggregates apart by their text. */
   override def sql(isDistinct: Boolean): String =
     s"$prettyName(${(children.map(_.sql) :+ s"$n").mkString(", ")})"
 
@@ -28,7 +28,7 @@ private[lateral] final case class FirstRows(row: Expression, orders: Seq[SortOrd
   override def nullable: Boolean = false
   override def defaultResult: Option[Literal] = Some(Literal.create(Seq.empty, dataType))
 
-  /** A row with its keys. */
+  /** An element of the list: a row and its keys. */
   private lazy val element = CreateNamedStruct(
     (row +: orders.map(_.child)).zipWithIndex.flatMap { case (e, i) => Seq(Literal(s"c$i"), e) }
   )
@@ -64,6 +64,6 @@ private[lateral] final case class FirstRows(row: Expression, orders: Seq[SortOrd
 
 private[lateral] object FirstRows {
 
-  /** So many rows are a partial of some kilobytes. */
+  /** With at most this many rows, a partial is taken to be short: some kilobytes. */
   private val Short = 100
 }

@@ -7,12 +7,13 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern.{AGGREGATE, JOIN}
 
 /**
- * Joins over a range that are grouped by the left rows. Sash does not take them: only the user
- * knows whether each left row is a group of its own. EXPLAIN says which subquery would do.
+ * Joins over a range that are grouped by columns of the left side. Sash does not rewrite them,
+ * since only the user knows whether each left row is a group of its own. EXPLAIN shows the
+ * subquery to write instead.
  */
 private[lateral] object GroupedJoins extends PredicateHelper {
 
-  /** The words of each such join with the advice. */
+  /** The text of each such join, and the advice. */
   def in(plan: LogicalPlan): Seq[(String, String)] =
     if (!plan.containsAllPatterns(AGGREGATE, JOIN)) Nil
     else
@@ -31,7 +32,7 @@ private[lateral] object GroupedJoins extends PredicateHelper {
       by = groups.groupingExpressions
       if by.nonEmpty && by.forall(_.references.subsetOf(join.left.outputSet))
       if calls.nonEmpty && calls.forall(_.references.subsetOf(join.right.outputSet))
-      // a left row without a match is a row, too, that count(*) counts
+      // a left join keeps a left row without a match, and count(*) counts that row
       if join.joinType == Inner || calls.forall(_.references.nonEmpty)
     } yield {
       val on = conjuncts.map(LateralSourceText.condition).mkString(" AND ")

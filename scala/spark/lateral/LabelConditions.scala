@@ -11,11 +11,12 @@ import io.sash.spark.kinds.{BoundsWindow, SlidingAggregate}
 import io.sash.spark.plan.WindowFilter
 
 /**
- * Moves a condition on the labels below the window that answers them, where Spark's own rules
- * bring it to the scan. A label is in no other label's window, so no other answer changes.
+ * Moves a condition on the labels below the window that answers them, from where Spark's rules
+ * push it to the scan. A label is in no other label's window, so no other answer changes.
  *
- * [[LateralUnion]] makes such a plan, and the rule proves anew that no window aggregates labels.
- * A condition on the keys alone is left to Spark, which moves it to labels and events.
+ * [[LateralUnion]] makes such plans. The rule still proves for each plan that no window
+ * aggregates labels. It leaves a condition on the keys alone to Spark, which pushes it to labels
+ * and events.
  */
 private[spark] object LabelConditions extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -30,7 +31,7 @@ private[spark] object LabelConditions extends Rule[LogicalPlan] with PredicateHe
           .getOrElse(filter)
     }
 
-  /** Whether a window's answers depend on no row from source `n`, except that row's own. */
+  /** Whether a row from source `n` has no effect on the answers of other rows. */
   private def leavesOut(window: NamedExpression, source: Attribute, n: Int): Boolean =
     window match {
       case Alias(
@@ -74,7 +75,7 @@ private[spark] object LabelConditions extends Rule[LogicalPlan] with PredicateHe
     }
   }
 
-  /** The union with conditions on the rows from source `n`; none if a child's is not known. */
+  /** Filters the union's rows from source `n`; none if the source of some child is unknown. */
   private def filtered(
       union: Union,
       conditions: Seq[Expression],
@@ -97,7 +98,7 @@ private[spark] object LabelConditions extends Rule[LogicalPlan] with PredicateHe
     case _                => None
   }
 
-  /** The condition over a child's columns. A column without NULLs is named by itself. */
+  /** The condition over a child's columns. `KnownNotNull` is dropped from non-null columns. */
   private def over(condition: Expression, union: Union, child: LogicalPlan): Expression = {
     val columns = AttributeMap(union.output.zip(child.output))
     condition.transformUp {

@@ -2,14 +2,14 @@ package io.sash.spark.lateral
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression}
 
-/** Columns of a projection: a value with a name and an id. */
+/** Access to the values of a projection's columns. */
 private[lateral] object LateralColumns {
   def value(column: NamedExpression): Expression = column match {
     case a: Alias => a.child
     case a        => a
   }
 
-  /** Another value under the column's name and id. */
+  /** The column with another value, under the same name and id. */
   def mapped(column: NamedExpression)(to: Expression => Expression): NamedExpression =
     column match {
       case a: Alias => a.withNewChildren(Seq(to(a.child))).asInstanceOf[Alias]

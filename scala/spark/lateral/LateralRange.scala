@@ -9,19 +9,19 @@ import io.sash.spark.base.TimeUnit.{Day, Micro}
 import io.sash.spark.kinds.{BoundsWindow, OwnBound}
 import io.sash.spark.times.{Distance, Reach}
 
-/** The range of a query's events, as a frame. */
+/** The form in which a window has the range of a query's events. */
 private[lateral] sealed abstract class LateralRange
 
-/** A range between two values of the label. */
+/** A range between two arbitrary values of the label. */
 private[lateral] case object OwnRange extends LateralRange
 
 /**
- * A range between two distances from one value of the label, for times in whole units: days for a
- * DATE, microseconds for a timestamp, and the difference of two INTs or BIGINTs. Both ends belong
- * to it.
+ * A range between two fixed distances from one value of the label. A distance is in days for a
+ * DATE, in microseconds for a timestamp, and a difference for INTs or BIGINTs.
  *
  * @param base the value of the label
- * @param lower none if the range has no beginning
+ * @param lower the distance of the first time in the range; none if the range has no beginning
+ * @param upper the distance of the last time in the range
  */
 private[lateral] final case class OffsetRange(base: Expression, lower: Option[Long], upper: Long)
     extends LateralRange {
@@ -30,9 +30,9 @@ private[lateral] final case class OffsetRange(base: Expression, lower: Option[Lo
   def isOfNumbers: Boolean = LateralRange.isWhole(base.dataType)
 
   /**
-   * The frame of a range of numbers. Its bounds do not overflow, since they are also computed for
-   * events, to which the query adds nothing. Where a bound ends at the least or the greatest
-   * number, it ends no nearer to the key than the query's own.
+   * The frame of a range of numbers. Its bounds saturate instead of overflowing, since they are
+   * computed for events, too, to which the query itself adds nothing. A bound that saturates
+   * still is no nearer to the key than the query's own bound.
    *
    * @param key the column by which labels and events are ordered
    */
@@ -51,7 +51,7 @@ private[lateral] final case class OffsetRange(base: Expression, lower: Option[Lo
   }
 
   def frame(time: DataType, zone: String): SpecifiedWindowFrame = {
-    // both ends are of one type; a day of a DAY TO SECOND interval may have 23 hours in the zone
+    // both ends have one type; in this zone a day of a DAY TO SECOND interval may have 23 hours
     def isFixed(units: Long) =
       Distance.fixedMicros(Literal(0L, time), interval(units), zone).contains(units)
     val fixed = isInDays(time) || (lower ++ Some(upper)).forall(isFixed)
@@ -73,8 +73,8 @@ private[lateral] final case class OffsetRange(base: Expression, lower: Option[Lo
 }
 
 /**
- * A range of a stream between two ends that never fall while a value of the label rises, such as
- * the beginning of its hour.
+ * A range on a stream. Its ends never fall while the label's value `base` rises, such as the
+ * beginning of the hour of `base`.
  */
 private[lateral] final case class RisingRange(base: Attribute) extends LateralRange
 
@@ -109,9 +109,9 @@ private[lateral] object LateralRange {
   }
 
   /**
-   * A range of numbers. An end that overflows is an error in ANSI mode. Otherwise it wraps
-   * around, and the range is empty if the other end does not. So at least one end is then the
-   * label's number itself.
+   * A range of numbers. In ANSI mode an end that overflows is an error. Otherwise it wraps
+   * around, and the range is empty if the other end does not wrap. So then at least one end has
+   * to be the label's number itself.
    */
   private def ofNumbers(query: CorrelatedAggregate, most: Long): Option[OffsetRange] =
     between(query, Distance.ofNumber(_), most).filter { _ =>
@@ -129,8 +129,8 @@ private[lateral] object LateralRange {
   def isWhole(time: DataType): Boolean = time == IntegerType || time == LongType
 
   /**
-   * The condition on a label that neither end of its range overflows, if one may. It fails in
-   * ANSI mode, as the end does.
+   * The condition that neither end of a label's range has overflowed; none if none can. In ANSI
+   * mode it fails, as the addition does.
    */
   def noOverflow(query: CorrelatedAggregate, range: LateralRange): Option[Expression] =
     range match {
@@ -140,7 +140,7 @@ private[lateral] object LateralRange {
       case _ => None
     }
 
-  /** The place among the events for the labels of all queries. */
+  /** The value by which labels are ordered among the events, one for all queries. */
   def position(queries: Seq[CorrelatedAggregate], ranges: Seq[LateralRange]): Expression =
     queries
       .zip(ranges)
@@ -153,7 +153,7 @@ private[lateral] object LateralRange {
         query.ifApplies((query.upper ++ query.lower).head.value)
       }
 
-  /** Whether a label's place among the events is the base of its range. */
+  /** Whether labels are ordered among the events by the base of this query's range. */
   def isAt(position: Expression, query: CorrelatedAggregate, base: Expression): Boolean =
     query.ifApplies(base).semanticEquals(position)
 }

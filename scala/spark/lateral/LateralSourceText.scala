@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.{DataType, DayTimeIntervalType, NullType}
 import io.sash.spark.times.TimestampPlusMicros
 import io.sash.spark.times.WindowFormula.TimeWindowOf
 
-/** Expressions of a subquery as the user wrote them. */
+/** Renders expressions of a subquery as the user wrote them, for messages and EXPLAIN. */
 private[lateral] object LateralSourceText {
   def apply(e: Expression): String = {
     val bare = withOwnTexts(e).transformUp {
@@ -22,11 +22,12 @@ private[lateral] object LateralSourceText {
       case TimestampPlusMicros(time, n) if n < 0 => new Subtract(time, micros(-n))
       case TimestampPlusMicros(time, n)          => new Add(time, micros(n))
     }
-    // a function that Spark replaces keeps its arguments beside the tree
+    // a function that Spark replaces keeps its arguments outside the tree: `outer(…)` is left
+    // there
     plain(Outer.replaceAllIn(bare.sql, m => Regex.quoteReplacement(m.group(1))))
   }
 
-  /** With texts for subqueries and windows, which Spark has not as the user wrote them. */
+  /** Puts texts in place of subqueries and `window` calls, which Spark has rewritten. */
   private def withOwnTexts(e: Expression): Expression = e.transform {
     case x: Exists             => Quoted(s"EXISTS ${SubquerySourceText(x)}")
     case s: SubqueryExpression => Quoted(SubquerySourceText(s))
@@ -35,7 +36,7 @@ private[lateral] object LateralSourceText {
       Quoted(s"window(${arguments.mkString(", ")}).${f.extractFieldName}")
   }
 
-  /** A condition as a part of AND: without parentheses around it, unless it is an OR. */
+  /** A condition as an operand of AND: without outer parentheses, unless it is an OR. */
   def condition(c: Expression): String = c match {
     case Not(EqualTo(l, r))      => s"${apply(l)} <> ${apply(r)}"
     case b: BinaryComparison     => s"${apply(b.left)} ${b.symbol} ${apply(b.right)}"
@@ -43,13 +44,13 @@ private[lateral] object LateralSourceText {
     case other                   => apply(other)
   }
 
-  /** A condition with parentheses, unless it has none in SQL. */
+  /** A condition in parentheses, if its SQL text has them. */
   def quoted(c: Expression): String = c match {
     case Not(_: EqualTo) => s"(${condition(c)})"
     case other           => apply(other)
   }
 
-  /** The function of Python that wrote a subquery. */
+  /** The name of the Python function that made a subquery; none if the user wrote it. */
   def caller(subquery: LogicalPlan): Option[String] =
     subquery
       .collect { case p => p.expressions }
@@ -58,10 +59,10 @@ private[lateral] object LateralSourceText {
       .flatten
       .collectFirst { case OfPython(function, _) => function }
 
-  /** Whether a function of Python made a column that the user knows nothing of. */
+  /** Whether a Python function made the column for itself, so that the user does not know it. */
   def isHidden(column: String): Boolean = Hidden.matches(column)
 
-  /** A text without the names by which functions of Python find labels and their columns. */
+  /** Replaces the names that Python functions give to labels and columns by readable ones. */
   def plain(text: String): String = OfPython.replaceAllIn(
     text,
     _.group(2) match {
@@ -70,7 +71,7 @@ private[lateral] object LateralSourceText {
     }
   )
 
-  /** A part of an expression that has a text of its own. */
+  /** A part of an expression that is rendered as a given text. */
   private abstract class OwnText extends Expression with Unevaluable {
     override def dataType: DataType = NullType
     override def nullable: Boolean = true
@@ -82,7 +83,7 @@ private[lateral] object LateralSourceText {
       this
   }
 
-  /** A function of the user's as it was called. */
+  /** A call of a user-defined function. */
   private final case class Called(name: String, children: Seq[Expression]) extends OwnText {
     override def sql: String = s"$name(${children.map(_.sql).mkString(", ")})"
     override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): Called =

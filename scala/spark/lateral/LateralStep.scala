@@ -10,7 +10,8 @@ import io.sash.spark.base.Filtered
 /**
  * A join of the labels with the answers of a query.
  *
- * @param on the condition of the join, on labels and answers
+ * @param joinType inner or left
+ * @param on the condition of the join, over labels and answers
  */
 private[lateral] final case class LateralStep(
     query: CorrelatedAggregate,
@@ -20,13 +21,14 @@ private[lateral] final case class LateralStep(
   private val isLeft = joinType == LeftOuter
   private val condition = on.filterNot(_ == TrueLiteral)
 
-  /** The same, for a query that the user wrote as `text`. */
+  /** The same step, with the query's text for EXPLAIN. */
   def named(text: String): LateralStep = copy(query = query.copy(text = text))
 
   /**
    * The join of a plan with the query's answers.
    *
-   * @param answered puts answers, which are columns of the plan, into the place of aggregates
+   * @param below labels with the answers as columns
+   * @param answered replaces an aggregate by its answer's column
    */
   def joined(below: LogicalPlan, answered: Expression => Expression): LogicalPlan = {
     val rows = query.list.fold(below)(listed(_, below, answered))
@@ -36,7 +38,7 @@ private[lateral] final case class LateralStep(
     Filtered(condition.filterNot(_ => isLeft).toSeq, joined)
   }
 
-  /** The query's columns. A left join keeps a label whose query has no row. */
+  /** The query's columns. In a left join, they are NULL if the query has no row. */
   private def columns: Seq[NamedExpression] = {
     val hasRows = if (query.list.isEmpty) met else query.list.map(l => IsNotNull(l.row))
     if (isLeft) query.results.map(LateralColumns.mapped(_)(orNull(hasRows, _))) else query.results
@@ -45,14 +47,14 @@ private[lateral] final case class LateralStep(
   private def orNull(hasRows: Option[Expression], value: Expression): Expression =
     hasRows.fold(value)(CorrelatedAggregate.orNull(_, value))
 
-  /** The condition on which a row of the query is one of a left join. */
+  /** The condition that the query's row exists and meets the join condition. */
   private def met: Option[Expression] = {
     val values = AttributeMap(query.results.map(c => c.toAttribute -> LateralColumns.value(c)))
     val met = condition.map(_.transformUp { case a: Attribute => values.getOrElse(a, a) })
     (query.having ++ met).reduceOption(And)
   }
 
-  /** A row of the plan for each row of the query. A left join has one row at least. */
+  /** One row of the plan for each row of the query. A left join gives at least one row. */
   private def listed(
       list: RowList,
       below: LogicalPlan,
@@ -71,8 +73,8 @@ private[lateral] final case class LateralStep(
 private[lateral] object LateralStep {
 
   /**
-   * The reason why a join is left to Spark. The condition of a left join decides which columns
-   * are NULL, so it is computed among them.
+   * The reason, if a join is left to Spark. The condition of a left join decides which columns
+   * are NULL, so it becomes part of their expressions.
    */
   def refusal(joinType: JoinType, on: Option[Expression]): Option[String] = joinType match {
     case _: InnerLike => None

@@ -16,10 +16,10 @@ import io.sash.spark.python.SlidePythonAggregators
 import io.sash.spark.windows.{OfSubquery, WindowCall}
 
 /**
- * Labels with the answers of their queries.
+ * A plan of the labels with the answers of their queries.
  *
- * The plan puts labels and events into one table, moves windows over it that aggregate the
- * events alone, and keeps the labels' rows:
+ * It is a union of labels and events. Windows over the union aggregate the events alone, and a
+ * filter keeps the labels' rows:
  * {{{
  *   Project     labels' columns, answers
  *     Filter    the row is a label
@@ -32,14 +32,14 @@ import io.sash.spark.windows.{OfSubquery, WindowCall}
  * Queries over one table share its rows. Queries whose keys are the same expressions over the
  * label share one exchange.
  *
- * @param answers for each query the columns of its aggregates, by their canonical form
+ * @param answers for each query, the output column of each aggregate, by its canonical form
  */
 private[lateral] final class LateralUnion private (
     val plan: LogicalPlan,
     answers: Seq[Map[Expression, Attribute]]
 ) {
 
-  /** An expression over the aggregates of query `i`, with the answers in their place. */
+  /** Replaces the aggregates of query `i` in an expression by their answers' columns. */
   def over(i: Int, e: Expression): Expression = e.transform { case call: AggregateExpression =>
     answers(i)(call.canonicalized)
   }
@@ -71,7 +71,7 @@ private[spark] object LateralUnion {
     new LateralUnion(plan, queries.indices.map(answers))
   }
 
-  /** The reason why no window can answer an aggregate. */
+  /** The reason, if no window can compute an aggregate. */
   private[lateral] def refusal(
       call: AggregateExpression,
       overStreams: Boolean
@@ -92,8 +92,8 @@ private[spark] object LateralUnion {
   private val Growing = SpecifiedWindowFrame(RangeFrame, UnboundedPreceding, CurrentRow)
 
   /**
-   * A window that only Sash's operator runs. Spark's own window ignores FILTER before 4.2, and
-   * would run frames that only grow.
+   * A window for Sash's operator alone, since its function is a `SlidingAggregate`. Spark's own
+   * window ignores FILTER before 4.2, and it would take frames that only grow.
    */
   private def windowOf(
       call: AggregateExpression,
@@ -105,9 +105,9 @@ private[spark] object LateralUnion {
   }
 
   /**
-   * One union of labels and all events with the same keys of the label.
+   * One union of the labels and the events of all queries with the same keys.
    *
-   * @param labels the labels with the answers of other unions
+   * @param labels the labels, with the answers of the unions below
    */
   private final class OneUnion(
       labels: LogicalPlan,
@@ -122,7 +122,7 @@ private[spark] object LateralUnion {
     }
     private val keys = queries.head.keys.map(_.ofLabel)
 
-    /** The place of a label's row among the events. */
+    /** The value by which a label's row is ordered among the events. */
     private val position = LateralRange.position(queries, ranges)
 
     private val bounds: Seq[Alias] = queries
@@ -131,8 +131,8 @@ private[spark] object LateralUnion {
       .map(Alias(_, "bound")())
 
     /**
-     * For the keys and the time: the label's column that has the value already. An event puts
-     * its own value there.
+     * For each key and the time: the ordinal of the labels' column that already has the value, or
+     * -1. An event has its own value in that column.
      */
     private val reused: Seq[Int] = (keys :+ position).foldLeft(Seq.empty[Int]) { (taken, e) =>
       val at = labels.output.indexWhere(a => e.semanticEquals(a) && a.dataType == e.dataType)
@@ -143,8 +143,8 @@ private[spark] object LateralUnion {
       Alias(Literal(null, of.dataType), of.name)()
 
     /**
-     * A value that nobody reads, for an event in a column of the labels. It is no NULL where the
-     * column has none: the optimizer may remove the union, and the column must then be itself.
+     * A placeholder for an event in a column of the labels. It is not NULL if the column is not
+     * nullable. The optimizer may remove the union, and nullability must then stay as it was.
      */
     private def unread(of: Attribute): Alias =
       if (of.nullable) nothing(of)
@@ -154,13 +154,13 @@ private[spark] object LateralUnion {
           of.name
         )()
 
-    /** The same value. An attribute keeps its metadata, such as a watermark. */
+    /** Marks a value as not null. An attribute stays one, so that it keeps its watermark. */
     private def notNull(value: Expression): Expression = value match {
       case a: Attribute => a.withNullability(false)
       case e            => KnownNotNull(e)
     }
 
-    /** Whether only events with a value can be of a label, since all labels have one. */
+    /** Whether an event without the value matches no label, since labels are never NULL there. */
     private def isWanted(value: Expression, at: Int): Boolean =
       at >= 0 && value.nullable && !labels.output(at).nullable
 
@@ -172,7 +172,7 @@ private[spark] object LateralUnion {
       source = Alias(Literal(OfLabel), "source")()
     )
 
-    /** The keys and the time that no column of the labels has. */
+    /** Columns for the keys and the time that no column of the labels has. */
     private def keysOf(values: Seq[Expression]): Seq[Alias] =
       values.zip(reused).collect { case (value, -1) => Alias(value, "key")() }
 
@@ -200,8 +200,8 @@ private[spark] object LateralUnion {
     }
 
     /**
-     * No two columns are one attribute. Spark's optimizer would remove their aliases, and a Union
-     * refuses equal columns.
+     * Makes columns differ that are one attribute. Spark's optimizer would remove their aliases,
+     * and a Union refuses equal columns.
      */
     private def unlike(columns: Seq[Alias]): Seq[Alias] = {
       val seen = mutable.Set.empty[ExprId]
@@ -238,13 +238,13 @@ private[spark] object LateralUnion {
       bound.copy(value = column)
     }
 
-    /** An end that rises with the time of a row, over that time alone. */
+    /** An end of a `RisingRange`, computed from the row's own time. */
     private def risingBound(base: Attribute)(bound: OwnBound): OwnBound =
       bound.copy(value = bound.value.transform {
         case a: Attribute if a.semanticEquals(base) => keyColumns.last
       })
 
-    /** The columns of the union for each source's columns. */
+    /** For each source, the union's columns that hold its columns. */
     private val columnsOf: Seq[AttributeMap[Attribute]] =
       sources.zip(columns.events).map { case (s, of) => AttributeMap(s.columns.zip(of)) }
 
@@ -310,12 +310,12 @@ private[spark] object LateralUnion {
   }
 
   /**
-   * The columns of a union's rows, in their order.
+   * The columns of the union, in order.
    *
    * @param labels the columns of the labels
-   * @param keys the keys and the time, as far as no column of the labels has them
+   * @param keys the keys and the time that no column of the labels has
    * @param bounds the bounds of the queries' ranges
-   * @param events for each source the columns of its events
+   * @param events for each source, the columns of its events
    * @param source the number of the row's source
    */
   private final case class UnionRow[+E](
@@ -331,6 +331,6 @@ private[spark] object LateralUnion {
       UnionRow(labels.map(f), keys.map(f), bounds.map(f), events.map(_.map(f)), f(source))
   }
 
-  /** The number of the labels among the sources of rows. */
+  /** The source number of the labels. */
   private val OfLabel = -1
 }

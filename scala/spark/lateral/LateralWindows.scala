@@ -10,11 +10,12 @@ import org.apache.spark.sql.catalyst.trees.TreePattern._
 import io.sash.spark.base.{Filtered, SashConf}
 
 /**
- * Runs correlated aggregates over a range as windows. For each row around the subquery (the
- * label) such an aggregate reads rows of another table (the events): LATERAL, inner or left, and
- * scalar subqueries in SELECT and WHERE. [[LateralUnion]] makes the plan.
+ * Runs correlated aggregates over a range as windows. For each outer row (the ''label''), such
+ * an aggregate reads rows of another table (the ''events''). It may be an inner or left LATERAL
+ * join, a scalar subquery or EXISTS in SELECT or WHERE, IN in WHERE, or an as-of join.
+ * [[LateralUnion]] makes the plan.
  *
- * The rule runs after analysis, before Spark takes correlated subqueries apart.
+ * The rule runs after analysis, before Spark decorrelates subqueries.
  */
 private[spark] object LateralWindows extends Rule[LogicalPlan] {
 
@@ -50,7 +51,7 @@ private[spark] object LateralWindows extends Rule[LogicalPlan] {
 }
 
 /**
- * Replaces one operator with correlated subqueries.
+ * Rewrites one operator that has correlated subqueries.
  *
  * @param overStreams whether labels and events are streams
  */
@@ -79,7 +80,7 @@ private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
     case other => other
   }
 
-  /** Leaves all subqueries of an operator to Spark. */
+  /** Notes for EXPLAIN that all subqueries of an operator are left to Spark. */
   def leaveAll(operator: LogicalPlan, why: String): Unit = if (!operator.isStreaming) {
     operator match {
       case join: LateralJoin => leave(join.right, why)
@@ -88,7 +89,7 @@ private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
     }
   }
 
-  /** Leaves IN to Spark where no EXISTS stands for it. */
+  /** Notes each IN that has not become an EXISTS. */
   private def leaveIn(e: Expression): Unit = subqueries(e).foreach {
     case q: ListQuery =>
       val isNot = e.exists {
@@ -107,7 +108,7 @@ private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
     case s: SubqueryExpression => s
   }
 
-  /** A chain of lateral joins over the same labels becomes one plan. */
+  /** Rewrites a chain of lateral joins over the same labels at once. */
   private def joined(join: LateralJoin): LogicalPlan = {
     for {
       why <- LateralStep.refusal(join.joinType, join.condition)
@@ -156,23 +157,23 @@ private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
   }
 
   /**
-   * Whether a query can be asked for `labels`.
+   * Whether `labels` are the only outer rows that a query reads.
    *
-   * @param around the labels, perhaps with the answers of other queries, which the query's
-   *   columns and HAVING may read
+   * @param around the labels, perhaps with the answers of other queries; the query's columns and
+   *   HAVING may read both
    */
   private def readsOnly(
       query: CorrelatedAggregate,
       labels: LogicalPlan,
       around: LogicalPlan
   ): Boolean =
-    // Spark removes references to a further query around only from operators that it knows
+    // Spark resolves references to a query further out only in operators that it knows
     !SubExprUtils.hasOuterReferences(labels) &&
       query.ofLabels.forall(_.references.subsetOf(labels.outputSet)) &&
       query.besideCalls.subsetOf(around.outputSet) &&
       (!overStreams || refusal(query, labels).isEmpty)
 
-  /** The reason why a stream cannot answer a subquery, if it compares a range. */
+  /** The reason, if a subquery compares a range and cannot run on a stream. */
   def refusal(subquery: SubqueryExpression, labels: LogicalPlan): Option[String] =
     parsed(subquery).flatMap {
       case Right(query) =>
@@ -184,7 +185,7 @@ private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
     }
 
   /**
-   * The reason why a stream cannot answer, if it cannot. Labels and events are streams, with
+   * The reason, if a query cannot run on a stream. Labels and events have to be streams with
    * watermarks on the times that the range compares.
    */
   private def refusal(original: CorrelatedAggregate, labels: LogicalPlan): Option[String] = {
@@ -205,7 +206,7 @@ private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
         })
   }
 
-  /** The aggregate of a subquery, unless Spark runs it; then EXPLAIN has the reason. */
+  /** The aggregate of a subquery. None if Spark runs it; then the reason is noted. */
   private def query(subquery: SubqueryExpression): Option[CorrelatedAggregate] =
     parsed(subquery) match {
       case Some(Right(query)) =>
@@ -234,7 +235,7 @@ private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
   private def readsTable(plan: LogicalPlan): Boolean =
     plan.collectLeaves().exists(!_.isInstanceOf[OneRowRelation])
 
-  /** Likewise, if the subquery has one row at most. */
+  /** Likewise, for a subquery that must have one row at most. */
   private def one(
       subquery: SubqueryExpression,
       labels: LogicalPlan
@@ -278,7 +279,7 @@ private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
     }
   }
 
-  /** The expressions with their subqueries replaced by answers; none if there is no window. */
+  /** The expressions with subqueries replaced by answers; none if no subquery is rewritten. */
   private def answers(
       labels: LogicalPlan,
       expressions: Seq[Expression]

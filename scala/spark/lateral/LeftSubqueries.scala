@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import io.sash.spark.base.SashConf
 import io.sash.spark.windows.OfSubquery
 
-/** The subqueries of a query that are left to Spark, each with its reason. */
+/** Collects the subqueries that are left to Spark, each with its reason, for EXPLAIN. */
 private[lateral] final class LeftSubqueries {
   private val lines = mutable.LinkedHashSet.empty[String]
 
@@ -24,13 +24,13 @@ private[lateral] final class LeftSubqueries {
     lines += line
   }
 
-  /** A subquery that runs as a window, and was perhaps left to Spark under other settings. */
+  /** Removes old reasons: other settings may have left this subquery to Spark before. */
   def forget(subquery: LogicalPlan): Unit =
     calls(subquery).foreach(_.unsetTagValue(LeftSubqueries.Lines))
 
   /**
-   * Expressions of the subquery that stay in Spark's plan. Other queries may share the
-   * expressions of a view below, and do not share these.
+   * Expressions of the subquery that remain in Spark's physical plan and carry the reason. Other
+   * queries may share the expressions of a view below, but not these.
    */
   private def calls(subquery: LogicalPlan): Seq[Expression] =
     subquery
@@ -40,13 +40,13 @@ private[lateral] final class LeftSubqueries {
         e
       })
 
-  /** Likewise, for an as-of join. */
+  /** Adds an as-of join, or a join that is grouped by its left rows. */
   def add(around: String, why: String): Unit = lines += s"$around: $why"
 
   /**
-   * The plan with the lines for EXPLAIN. Spark makes another plan, and some operator or some
-   * expression of the subquery stays in it. The copy keeps the lines from other queries over the
-   * same tables.
+   * A copy of the plan whose operators are tagged with the lines for EXPLAIN. Spark rewrites the
+   * plan, but some tagged operator or expression remains. Without the copy, other queries over
+   * the same tables would show the lines, too.
    */
   def tagged(plan: LogicalPlan): LogicalPlan =
     if (lines.isEmpty) plan
@@ -60,18 +60,18 @@ private[lateral] final class LeftSubqueries {
 
 private[spark] object LeftSubqueries {
 
-  /** The lines of a node of Spark's plan. */
+  /** The lines of a node of the physical plan. */
   def in(plan: SparkPlan): Seq[String] = {
-    // where Spark puts TRUE for a condition, the tag is on the literal that all queries share
+    // if Spark replaces a condition by TRUE, its tag moves to a literal that all queries share
     val expressions = plan.expressions.flatMap(_.collect { case e if e.children.nonEmpty => e })
     (plan.logicalLink.toSeq.flatMap(_.getTagValue(Lines)) ++
       expressions.flatMap(_.getTagValue(Lines))).flatten
   }
 
-  /** The reason where the feature is switched off. */
+  /** The reason, if the feature is switched off. */
   val Off: String = s"${SashConf.LateralEnabled.key} is false"
 
-  /** The reason for IN that is no condition of WHERE by itself. */
+  /** The reason for an IN that is not a conjunct of WHERE. */
   val In =
     "IN inside of an expression may be NULL; write EXISTS with the equality among its conditions"
 
@@ -80,16 +80,16 @@ private[spark] object LeftSubqueries {
     "NOT IN is NULL where the subquery has a NULL; if NULLs are to be skipped, write NOT " +
       "EXISTS with the equality among its conditions"
 
-  /** The reason where a subquery, or the rows around it, depend on a further query around. */
+  /** The reason, if a subquery or its outer rows depend on a query further out. */
   val Beyond = "it depends on rows of a query around the one that it stands in"
 
-  /** The reason why the subqueries of an operator are left to Spark. */
+  /** The reason why subqueries in such an operator are left to Spark. */
   def place(operator: LogicalPlan): String = operator match {
     case _: Join => "it stands in a condition of JOIN; write it in WHERE, or in SELECT below"
     case _: Sort => "it stands in ORDER BY; compute it as a column of SELECT"
     case other   => s"it stands in ${other.nodeName}; compute it in SELECT of a query below"
   }
 
-  /** The tag of operators and expressions of a query in which subqueries are left to Spark. */
+  /** Tags operators and expressions with the lines of their query. */
   val Lines: TreeNodeTag[Seq[String]] = TreeNodeTag("sash.labels")
 }

@@ -7,10 +7,10 @@ import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
 import org.apache.spark.sql.types.{ArrayType, DataType, StructType}
 
 /**
- * The first n elements of two sorted lists together, in their order. An element is a struct of a
- * row and its keys. Of equal elements, the left list's come first.
+ * Merges two sorted lists, and keeps the first n elements. An element is a struct of a row and
+ * its keys. Among equal elements, the left list's come first. Cost: O(n) comparisons.
  *
- * @param orders the direction and the place of NULLs for each key
+ * @param orders for each key, the direction, and whether NULLs come first or last
  */
 private[lateral] final case class MergedRows(
     left: Expression,

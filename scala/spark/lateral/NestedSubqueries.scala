@@ -4,13 +4,13 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeSet, SubExprUtils, Su
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan}
 
 /**
- * Subqueries within a subquery. One that reads the rows around it may do so in WHERE, over the
- * columns of a table: such a condition stays where it is. Other columns of a subquery are
- * replaced, and a subquery within it would still read the old ones.
+ * Subqueries within a subquery. A correlated one is allowed in WHERE, if it reads columns of a
+ * table, since such a condition stays in its place. Other columns of the outer subquery are
+ * replaced, and a nested subquery would still read the old ones.
  */
 private[lateral] object NestedSubqueries {
 
-  /** The reason why Spark has to run a subquery. */
+  /** The reason, if Spark has to run a subquery because of a nested one. */
   def refusal(subquery: LogicalPlan): Option[String] = {
     val ofTables = AttributeSet(subquery.collectLeaves().flatMap(_.output))
     val moved = for {

@@ -6,14 +6,14 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 
 /**
- * Aggregates without GROUP BY, for a label without events. Spark joins labels with the groups
- * that there are, and gives a label without a group each aggregate's default result, or NULL.
- * Some aggregates have another answer over no rows, as an empty sketch.
+ * Aggregates without GROUP BY, for a label without events. Spark joins labels with existing
+ * groups, and gives a label without a group each aggregate's default result, or NULL. Over no
+ * rows, some aggregates would have another answer, such as an empty sketch.
  */
 private[lateral] object NoEvents {
   import OneGroup.{countOf, made}
 
-  /** An expression over aggregates, in which these are NULL for a label without events. */
+  /** The expression with such aggregates replaced by NULL for a label without events. */
   def over(e: Expression): Expression = e match {
     case call: AggregateExpression if answers(call.aggregateFunction) =>
       val isEmpty = made(EqualTo(made(countOf), Literal(0L)))

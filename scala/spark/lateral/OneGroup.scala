@@ -9,12 +9,12 @@ import org.apache.spark.sql.types._
 import io.sash.spark.base.TimeUnit
 
 /**
- * GROUP BY keys that equal the label's, or a constant. The events of a label are one group then,
- * and a label without events has no row.
+ * GROUP BY by constants, or by keys that equal the label's. Then the events of a label are one
+ * group, and a label without events has no row.
  */
 private[lateral] object OneGroup {
 
-  /** The tag of expressions that stand for GROUP BY. */
+  /** Tags expressions that replace GROUP BY and are not in the user's text. */
   val Made: TreeNodeTag[Unit] = TreeNodeTag("sash.group")
 
   def of(a: Aggregate): SubqueryTop = {
@@ -27,13 +27,13 @@ private[lateral] object OneGroup {
   /** The number of a label's events. */
   def countOf: AggregateExpression = Count(Literal(1)).toAggregateExpression()
 
-  /** An expression that no words of the query stand for. */
+  /** Tags an expression with `Made`. */
   def made[T <: Expression](e: T): T = {
     e.setTagValue(Made, ())
     e
   }
 
-  /** An expression over the group, with the first row's key in the place of the group's. */
+  /** An expression over the group, in which the first row's key replaces the group's. */
   private def ofGroup(e: Expression, groups: Seq[Expression]): Expression = e match {
     case call: AggregateExpression => call
     case key if !key.foldable && groups.exists(_.semanticEquals(key)) =>
@@ -42,9 +42,10 @@ private[lateral] object OneGroup {
   }
 
   /**
-   * The reason why the events of a label may be several groups, or one with several keys.
+   * The reason, if the events of a label may be several groups, or one group whose keys differ in
+   * form.
    *
-   * @param calls the aggregates; some of them stand for keys
+   * @param calls the aggregates, including the ones that replace keys
    */
   def fault(
       groups: Seq[Expression],
@@ -67,7 +68,7 @@ private[lateral] object OneGroup {
       )
   }
 
-  /** Whether values that are equal are one. */
+  /** Whether equal values of the type are identical. */
   private def isExact(of: DataType): Boolean = of match {
     case s: StringType                                              => s == StringType
     case BooleanType | TimeUnit(_)                                  => true

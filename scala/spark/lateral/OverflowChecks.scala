@@ -8,11 +8,11 @@ import io.sash.spark.base.Filtered
 import io.sash.spark.times.Distance
 
 /**
- * Answers for labels at which an end of a range of numbers overflows: Spark's error in ANSI mode.
- * Otherwise the end wraps around, and the range has no events.
+ * Checks for labels at which an end of a range of numbers overflows. In ANSI mode the query fails
+ * with Spark's error. Otherwise the end wraps around, and the range has no events.
  *
- * [[OffsetRange]] measures from the label's place, and never computes the ends that the query
- * says.
+ * The checks are needed since an [[OffsetRange]] measures distances from the label's number, and
+ * never computes the query's own ends.
  */
 private[lateral] final class OverflowChecks(all: Seq[CorrelatedAggregate], zone: String) {
   private val conditions = all.map(q => LateralRange.noOverflow(q, LateralRange.of(q, zone)))
@@ -20,12 +20,12 @@ private[lateral] final class OverflowChecks(all: Seq[CorrelatedAggregate], zone:
   private def fails(condition: Expression): Boolean =
     condition.children.forall(Distance.failsBeyond)
 
-  /** The queries, with conditions on labels whose ends wrap around. */
+  /** The queries, each with the condition that the label's ends have not wrapped around. */
   val queries: Seq[CorrelatedAggregate] = all.zip(conditions).map { case (query, condition) =>
     query.copy(ofLabel = query.ofLabel ++ condition.filterNot(fails))
   }
 
-  /** The labels, all of them, unless an end is an error. */
+  /** All labels, below a filter that fails where the addition of an end does. */
   def over(labels: LogicalPlan): LogicalPlan = {
     val checks = all.zip(conditions).collect {
       case (query, Some(condition)) if fails(condition) =>

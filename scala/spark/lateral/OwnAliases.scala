@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.PROJECT
 
 /**
- * Replaces `ts#1 AS ts#1` by `ts#1`. The answers of subqueries restore the labels' columns under
- * their own ids. Where Spark asks for the columns alone, it prunes the answers, and such aliases
- * remain. Spark takes them for attributes above a cached table, and fails.
+ * Replaces `ts#1 AS ts#1` by `ts#1`. The plan of a subquery's answers restores the labels'
+ * columns under their own ids. If a query reads these columns alone, Spark prunes the answers,
+ * and such aliases remain. Above a cached table, Spark expects attributes there, and fails.
  */
 private[spark] object OwnAliases extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =

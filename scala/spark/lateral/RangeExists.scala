@@ -7,10 +7,10 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.Count
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 
-/** EXISTS, and IN as a condition of WHERE: they ask whether a label has any event. */
+/** EXISTS, and IN as a conjunct of WHERE. Both ask whether a label has any event. */
 private[lateral] object RangeExists {
 
-  /** The subquery as an aggregate with one column: whether it has rows. */
+  /** The subquery as an aggregate with one column, `count(1) > 0`. */
   def top(subquery: LogicalPlan): Either[String, SubqueryTop] = subquery match {
     case SubqueryAlias(_, child)                                       => top(child)
     case Project(list, child) if list.forall(_.deterministic)          => top(child)
@@ -33,8 +33,8 @@ private[lateral] object RangeExists {
   }
 
   /**
-   * A condition of WHERE with EXISTS in the place of IN. A row for which IN is NULL is left out,
-   * like one for which it is false.
+   * Replaces IN, as a conjunct of WHERE, by EXISTS. WHERE drops a row whether IN is NULL or
+   * false, so NULLs make no difference.
    */
   def ofIn(condition: Expression): Expression = condition match {
     case InSubquery(values, query)

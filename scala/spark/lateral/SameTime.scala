@@ -13,13 +13,15 @@ import io.sash.spark.kinds.OwnBound
 import io.sash.spark.times.Distance
 
 /**
- * Ends of one range whose comparisons cast the same time to different types, as Spark does if the
- * label's values are of different types.
+ * Brings the ends of one range to one expression of the time. The comparisons may cast the same
+ * time to different types, as Spark does if the label's values are of different types.
  */
 private[lateral] object SameTime {
   import SortedConditions.End
 
-  /** The ends over one time, in the widest of the types; Left if no type holds all values. */
+  /**
+   * The ends over one time, in the widest of their types. Left, with the reason, if none fits.
+   */
   def of(ends: Seq[End], zone: String): Either[String, Seq[End]] =
     if (ends.isEmpty) Left(NoRange)
     else if (haveOne(ends)) Right(ends)
@@ -31,8 +33,8 @@ private[lateral] object SameTime {
     ends.map(_.time).distinctBy(_.canonicalized).length == 1
 
   /**
-   * The end of a range of the time alone, where the event's side is a number of units of it, or
-   * the time at a fixed distance.
+   * Solves an end for the bare time, if the event's side is a number of units of the time, or the
+   * time plus a fixed distance.
    */
   private def alone(end: End, zone: String): End = end.time match {
     case UnixUnits(units, time) =>
@@ -66,7 +68,7 @@ private[lateral] object SameTime {
     }
   }
 
-  /** The reason where one end counts by the clock on the wall, and another one does not. */
+  /** The reason, if one end compares local time and another one does not. */
   private def onTwoClocks(times: Seq[Expression]): Option[String] =
     times.flatMap(onClock).find { case (time, _) => times.exists(_.semanticEquals(time)) }.map {
       case (time, zone) =>
@@ -76,7 +78,7 @@ private[lateral] object SameTime {
           "INTERVAL 1 HOUR, or set spark.sql.session.timeZone to UTC"
     }
 
-  /** The TIMESTAMP whose local time `TimeDifference` compares, and its time zone. */
+  /** Matches a local time that `TimeDifference` has made. Gives its TIMESTAMP and time zone. */
   def onClock(time: Expression): Option[(Expression, String)] = time match {
     case c @ Cast(of, TimestampNTZType, Some(zone), _)
         if of.dataType == TimestampType && isOfSpark(c) =>
@@ -86,7 +88,7 @@ private[lateral] object SameTime {
 
   private def isOfSpark(c: Cast): Boolean = c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty
 
-  /** The reason where a time meets values of two types, and Spark casts it for one of them. */
+  /** The reason, if a time is compared with values of two types, and Spark casts it for one. */
   private def ofTwoTypes(ends: Seq[End]): Option[String] = {
     def withoutCast(time: Expression): Expression = time match {
       case c: Cast if isOfSpark(c) => withoutCast(c.child)
@@ -113,7 +115,7 @@ private[lateral] object SameTime {
     s"ranges of two expressions, and a window has one: ${shown.mkString(", ")}$advice"
   }
 
-  /** Whether two expressions order rows alike: they are one time, in types that lose no value. */
+  /** Whether two expressions order rows alike: both are exact casts of one expression. */
   def orderAlike(time: Expression, other: Expression): Boolean =
     narrow(time).semanticEquals(narrow(other))
 
@@ -125,7 +127,7 @@ private[lateral] object SameTime {
     case _                                                              => time
   }
 
-  /** Whether a cast keeps all values apart, and their order. */
+  /** Whether a cast keeps different values different, and keeps their order. */
   private def isExact(from: DataType, to: DataType, zone: Option[String]): Boolean =
     Cast.canUpCast(from, to) && ((from, to) match {
       case (DateType, TimestampNTZType) => true
@@ -133,13 +135,13 @@ private[lateral] object SameTime {
       case (f, t)                       => isNumber(f) && isNumber(t)
     })
 
-  /** Whether no two dates have one midnight, as where a zone left out a day. */
+  /** False for a zone that once skipped a day: there two dates have one midnight. */
   private def hasEachDay(zone: String): Boolean =
     !DateTimeUtils.getZoneId(zone).getRules.getTransitions.asScala.exists { t =>
       t.isGap && t.getDuration.compareTo(Duration.ofDays(1)) >= 0
     }
 
-  /** Whether numbers of a type are exact. */
+  /** Whether a type has exact numbers. */
   private def isNumber(dataType: DataType): Boolean = dataType match {
     case ByteType | ShortType | IntegerType | LongType | _: DecimalType => true
     case _                                                              => false

@@ -9,11 +9,16 @@ import io.sash.spark.base.TimeUnit.{Day, Micro}
 import io.sash.spark.kinds.OwnBound
 import io.sash.spark.times.TimestampPlusMicros
 
-/** One end of a range in the place of several: the greatest lower end, or the least upper one. */
+/** Replaces several ends by one: the greatest lower end, or the least upper end. */
 private[lateral] object SeveralEnds {
   import SortedConditions.End
 
-  /** @param which the side of the range, as a message calls it */
+  /**
+   * The one end, NULL if any of the ends is. None without ends; Left, with the reason, if there
+   * is no such end.
+   *
+   * @param which the side of the range, as a message calls it
+   */
   def one(ends: Seq[End], which: String): Either[String, Option[OwnBound]] = {
     val bounds = ends.distinctBy(e => (e.bound.value.canonicalized, e.bound.isIncluded))
     if (bounds.map(_.bound.isIncluded).distinct.length <= 1) Right(nearest(bounds))
@@ -39,7 +44,7 @@ private[lateral] object SeveralEnds {
     case several =>
       val values = several.map(_.bound.value)
       val value = if (several.head.isLower) Greatest(values) else Least(values)
-      // both functions skip a NULL, and no time lies beyond one
+      // both functions skip a NULL, but a range with a NULL end is empty
       val isNull = values.filter(_.nullable).map(IsNull(_): Expression).reduceOption(Or)
       val strict = isNull.fold[Expression](value) { none =>
         If(none, Literal(null, value.dataType), value)
@@ -52,7 +57,7 @@ private[lateral] object SeveralEnds {
     case _                     => false
   }
 
-  /** The same end, said with the time that is the first one in the range, or the last one. */
+  /** The same end as an inclusive one: the first or the last time inside the range. */
   private def included(end: End): End =
     if (end.bound.isIncluded) end
     else {

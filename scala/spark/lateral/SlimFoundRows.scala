@@ -11,12 +11,12 @@ import io.sash.spark.base.SparkVersions
 import io.sash.spark.kinds.SlidingAggregate
 
 /**
- * Leaves out the columns of found rows that nobody reads. An as-of join, and a subquery with
- * ORDER BY … LIMIT, find rows as structs of all their columns, into which Spark's own rules do
- * not look. Once a struct has no other fields, these rules prune the columns down to the scan.
+ * Removes fields that nobody reads from found rows. An as-of join, and a subquery with ORDER BY …
+ * LIMIT, find a row as a struct of all its columns. Spark's rules do not prune such a struct.
+ * Once it has only the fields that are read, they prune the columns down to the scan.
  *
- * A found row passes from its window up to a projection or an aggregate that drops it. It may be
- * slim if all operators in between read it by its fields, or ask whether it is NULL.
+ * A found row passes from its window up to a projection or an aggregate that drops it. Fields may
+ * go if all operators in between read the row by field, or ask whether it is NULL.
  */
 private[spark] object SlimFoundRows extends Rule[LogicalPlan] {
 
@@ -29,7 +29,7 @@ private[spark] object SlimFoundRows extends Rule[LogicalPlan] {
         }
     }
 
-  /** The operators below, from top to bottom, through which a found row passes as it is. */
+  /** The operators below, from top to bottom, that pass a found row on unchanged. */
   private def below(top: LogicalPlan): Seq[LogicalPlan] = top.children.head match {
     case one @ (_: Project | _: Filter | _: Generate | _: Window) => one +: below(one)
     case _                                                        => Nil
@@ -61,18 +61,18 @@ private[spark] object SlimFoundRows extends Rule[LogicalPlan] {
 }
 
 /**
- * A column of a window that is a row, or a list of rows.
+ * An output column of a window that is a found row, or a list of them.
  *
- * @param row the row as a struct
+ * @param row the struct that the aggregate picks or collects
  */
 private[spark] final case class FoundRow(column: Alias, row: CreateNamedStruct) {
 
-  /** Whether the row has these fields and no others. */
+  /** Whether the row has exactly these fields. */
   def hasFields(paths: Seq[FieldReads.Path]): Boolean =
     if (paths.isEmpty) row.valExprs.forall(_.foldable)
     else paths == row.valExprs.indices.map(Seq(_))
 
-  /** The column with other fields; without a field, it still tells whether there is a row. */
+  /** The column with these fields. Without any, a constant field tells whether a row exists. */
   def withFields(paths: Seq[FieldReads.Path]): Alias = {
     val fields =
       if (paths.isEmpty) Seq(Literal("found"), TrueLiteral)
@@ -80,11 +80,11 @@ private[spark] final case class FoundRow(column: Alias, row: CreateNamedStruct) 
     Alias(over(CreateNamedStruct(fields)), column.name)()
   }
 
-  /** The same column, where the row is a column of the window's child. */
+  /** The same column, if the struct already is a column of the window's child. */
   def of(whole: Attribute): NamedExpression =
     column.withNewChildren(Seq(over(whole))).asInstanceOf[NamedExpression]
 
-  /** The attributes that the column reads beside the row. */
+  /** The attributes that the column reads besides the row. */
   def others: AttributeSet = over(Literal(null, row.dataType)).references
 
   private def over(other: Expression): Expression = column.child.transform {
@@ -100,7 +100,7 @@ private[spark] final case class FoundRow(column: Alias, row: CreateNamedStruct) 
 
 private[spark] object FoundRow {
 
-  /** None unless the aggregate picks rows without a look at their fields. */
+  /** None unless the column's aggregate picks structs, and does not read their fields. */
   def of(column: NamedExpression): Option[FoundRow] = column match {
     case alias @ Alias(WindowExpression(call: AggregateExpression, _), _) =>
       Some(call.aggregateFunction)

@@ -7,7 +7,14 @@ import org.apache.spark.sql.internal.SQLConf
 import io.sash.spark.base.Filtered
 import io.sash.spark.kinds.OwnBound
 
-/** The conditions of a subquery, sorted by the tables that they read. */
+/**
+ * The conditions of a subquery, sorted by the side that they read.
+ *
+ * @param keys equalities of an event's value and a label's value
+ * @param ranges comparisons of an event's value with a label's value
+ * @param ofEvents conditions that read no label
+ * @param ofLabel conditions that read no event
+ */
 private[lateral] final case class SortedConditions(
     keys: Seq[EqualKeys],
     ranges: Seq[SortedConditions.End],
@@ -57,7 +64,7 @@ private[lateral] final case class SortedConditions(
     )
   }
 
-  /** ORDER BY the range's time and nothing else takes the last event, or the first one. */
+  /** If ORDER BY … LIMIT 1 is by the range's time alone, the row is the first or last event. */
   private def inTime(e: Expression, time: Expression): Expression = e.transform {
     case FirstByOrder(row, Seq(order)) if SameTime.orderAlike(order.child, time) =>
       if (order.isAscending) First(row, ignoreNulls = false)
@@ -84,10 +91,10 @@ private[lateral] object SortedConditions {
     rest.headOption.map(other(_, all.ranges)).toLeft(all)
   }
 
-  /** The ends of ranges among conditions of any kind. */
+  /** The ends of ranges among any conditions. */
   def ends(conditions: Seq[Expression]): Seq[End] = sorted(conditions)._1.ranges
 
-  /** The conditions that can be sorted, and the others. */
+  /** The conditions that can be sorted, and the rest. */
   private def sorted(conditions: Seq[Expression]): (SortedConditions, Seq[Expression]) = {
     val none = SortedConditions(Nil, Nil, Nil, Nil)
     val all = conditions.flatMap(positive).map(TimeDifference.solved)
@@ -97,8 +104,8 @@ private[lateral] object SortedConditions {
   }
 
   /**
-   * The conditions that together say the same of a row without NOT. A NULL fails either way, and
-   * Spark's order has a place for NaN.
+   * Equivalent conditions without NOT around a comparison. With a NULL, both forms leave the row
+   * out. With NaN both agree, since Spark orders NaN above all other values.
    */
   private def positive(c: Expression): Seq[Expression] = c match {
     case And(left, right)              => positive(left) ++ positive(right)
@@ -134,9 +141,13 @@ private[lateral] object SortedConditions {
   private def equal(to: SortedConditions, keys: EqualKeys): Option[SortedConditions] =
     Some(to.copy(keys = to.keys :+ keys))
 
-  /** @param ranges the ends that the other conditions say */
+  /**
+   * The reason why a condition cannot be sorted.
+   *
+   * @param ranges the ends among the other conditions
+   */
   private def other(c: Expression, ranges: Seq[End]): String = {
-    // a window has one range, so that another expression cannot have one, too
+    // a window has one range, so a comparison of another expression cannot become an end
     val mayBeEnd =
       ranges.isEmpty || c.references.subsetOf(
         AttributeSet.fromAttributeSets(ranges.map(_.time.references))
@@ -158,10 +169,10 @@ private[lateral] object SortedConditions {
 
   private def readsEvents(e: Expression): Boolean = e.exists(_.isInstanceOf[Attribute])
 
-  /** A comparison of an expression over events with one over the label. */
+  /** Matches a comparison of an expression over events with one over the label. */
   private object Sides {
 
-    /** The expression over events, the value of the label, and whether the value stands left. */
+    /** Gives the event's expression, the label's, and whether the label's is on the left. */
     def unapply(c: Expression): Option[(Expression, Expression, Boolean)] = c match {
       case b: BinaryComparison if isOfEvents(b.left) && isOfLabel(b.right) =>
         Some((b.left, b.right, false))

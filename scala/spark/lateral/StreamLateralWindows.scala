@@ -8,9 +8,9 @@ import org.apache.spark.sql.catalyst.trees.TreePattern._
 import io.sash.spark.base.{SashConf, SashErrors}
 
 /**
- * The same as [[LateralWindows]] on streams: labels and events are streams, and a label's answer
- * comes when the watermark has passed its time. The rule runs at the end of analysis, before
- * `StreamWindows` plans the windows that this rule makes.
+ * The counterpart of [[LateralWindows]] on streams. Labels and events are streams, and a
+ * label is answered once the watermark has passed its time. The rule runs at the end of analysis,
+ * before `StreamWindows` plans the windows that this rule makes.
  */
 private[spark] object StreamLateralWindows extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -37,8 +37,8 @@ private[spark] object StreamLateralWindows extends Rule[LogicalPlan] {
   }
 
   /**
-   * The subqueries over tables, with rows of a stream around them. Spark would answer them by an
-   * aggregate of the stream, which fails beside a window.
+   * The subqueries over tables whose outer rows are a stream. Spark would answer them by a
+   * streaming aggregation, which fails in a query that also has a window.
    */
   private def overTables(plan: LogicalPlan): Seq[Asked] = askedBy(plan).filter { a =>
     !a.plan.isStreaming && a.labels.isStreaming && a.isAnswered
@@ -58,7 +58,7 @@ private[spark] object StreamLateralWindows extends Rule[LogicalPlan] {
     /** The rows around the subquery. */
     def labels: LogicalPlan = operator.children.head
 
-    /** Whether such a subquery may be a window. */
+    /** Whether a subquery of this kind may become a window. */
     def isAnswered: Boolean = (subquery, operator) match {
       case (_: LateralSubquery, _)                                 => true
       case (_: ScalarSubquery | _: Exists, _: Project | _: Filter) => true
@@ -72,7 +72,7 @@ private[spark] object StreamLateralWindows extends Rule[LogicalPlan] {
       case _                  => "scalar subquery"
     }
 
-    /** Names a function of Python that wrote the subquery, since its user wrote none. */
+    /** Throws. If a Python function made the subquery, the message names it instead of SQL. */
     def fail(why: String): Unit = throw LateralSourceText
       .caller(plan)
       .fold(SashErrors.invalidArgument(word, "subquery", why))(

@@ -10,13 +10,15 @@ import io.sash.spark.kinds.OwnBound
 import io.sash.spark.times.{Distance, RisingTime}
 
 /**
- * The range of a query over streams. A row waits until the watermark has passed the end of its
- * range, and an event leaves when no later label may need it. So both ends rise with one event
- * time: at fixed distances from it, or cut to a unit such as its hour.
+ * The range of a query over streams. A label waits until the watermark has passed the end of its
+ * range, and an event is dropped when no later label may need it. So both ends have to rise with
+ * one event time: at fixed distances from it, or truncated to a unit such as its hour.
  */
 private[lateral] object StreamTimeRange {
 
-  /** `OwnRange`, or a range over another value than an event time, is none of a stream. */
+  /**
+   * The range. A stream cannot have an `OwnRange`, or a range over anything but an event time.
+   */
   def of(query: CorrelatedAggregate, zone: String): LateralRange = {
     val ends = (query.lower ++ query.upper).map(_.value).toSeq
     LateralRange.of(query, zone) match {
@@ -30,7 +32,7 @@ private[lateral] object StreamTimeRange {
     }
   }
 
-  /** The value of the label that the range belongs to. */
+  /** The value of the label from which the range is measured; none without an upper end. */
   def base(query: CorrelatedAggregate, zone: String): Option[Expression] = of(query, zone) match {
     case RisingRange(base) => Some(base)
     case _                 => query.upper.map(b => Distance.base(b.value, zone))
@@ -42,8 +44,8 @@ private[lateral] object StreamTimeRange {
   }
 
   /**
-   * The query with its ends over an event time of the labels. A column of the labels that is made
-   * of this time, such as its hour, is replaced by the expression.
+   * The query with its ends over an event time of the labels. A column that the labels compute
+   * from this time, such as its hour, is replaced by its expression.
    */
   def overTimes(
       query: CorrelatedAggregate,
@@ -55,7 +57,7 @@ private[lateral] object StreamTimeRange {
       case a: Attribute if computed.contains(a) && !isTime(ofLabels(a)) => whole(computed(a))
       case a: Attribute                                                 => ofLabels(a)
     }
-    // Spark gives the watermark to a column of window(ts, …), too
+    // the column of window(ts, …) has the watermark, too
     def isTime(a: Attribute) = hasWatermark(a) && !a.dataType.isInstanceOf[StructType]
     def ofLabels(a: Attribute): Attribute = labels.output.find(_.exprId == a.exprId).getOrElse(a)
     def isOfTime(e: Expression) = e.references.subsetOf(labels.outputSet) &&
@@ -63,7 +65,7 @@ private[lateral] object StreamTimeRange {
         RisingTime.falling(e, zone).nonEmpty)
     def end(bound: OwnBound): OwnBound =
       Some(whole(bound.value)).filter(isOfTime).fold(bound)(e => bound.copy(value = e))
-    // window(l.ts, …) asks for a time, and a stream leaves rows without one out
+    // window(l.ts, …) adds this condition, and a stream drops rows whose time is NULL anyway
     val conditions = query.ofLabel.filter {
       case IsNotNull(a: Attribute) => !isTime(ofLabels(a))
       case _                       => true
@@ -75,7 +77,7 @@ private[lateral] object StreamTimeRange {
     )
   }
 
-  /** The columns that are made on the way to some rows, and their expressions. */
+  /** The columns that projections in a plan compute, and their expressions. */
   private def columns(plan: LogicalPlan): AttributeMap[Expression] = {
     def of(plan: LogicalPlan): Seq[(Attribute, Expression)] = plan match {
       case Project(list, child) =>
@@ -123,7 +125,7 @@ private[lateral] object StreamTimeRange {
       "spark.sql.session.timeZone to UTC"
   }
 
-  /** The reason why an end is at no fixed distance. */
+  /** The reason, if an end is at no fixed distance. */
   private def moving(end: Expression, zone: String): Option[String] =
     end
       .collect {

@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{LateralSubquery, SubqueryExpre
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SubqueryAlias, UnaryNode}
 
 /**
- * A subquery as the user wrote it in SQL. If it comes from DataFrames, its columns' names stand
- * for it, and the name of a function of Python that made it.
+ * Renders a subquery as the user wrote it in SQL. A subquery from DataFrames is rendered by the
+ * names of its columns, and by the Python function that made it.
  */
 private[lateral] object SubquerySourceText {
   private val MostColumns = 4
@@ -23,7 +23,7 @@ private[lateral] object SubquerySourceText {
     before.fold("")(_ + " ") + (if (sql.startsWith("(")) sql else s"($sql)")
   }
 
-  /** All that the operators above its tables are in one text: some are made of a part alone. */
+  /** The part of the SQL text that covers all operators above the subquery's tables. */
   private def inSql(plan: LogicalPlan): Option[String] = plan.origin.sqlText.flatMap { text =>
     val parts =
       (plan +: aboveTables(plan.children)).map(_.origin).filter(_.sqlText.contains(text))

@@ -14,10 +14,11 @@ import org.apache.spark.sql.catalyst.plans.logical._
 /**
  * The top of a subquery, above the rows that it aggregates.
  *
- * @param results its columns, over the rows, with their aggregates; or over the row of `list`
- * @param having the condition on which the subquery has a row, likewise
+ * @param rows the plan of the rows that are aggregated
+ * @param results the subquery's columns: over aggregates of `rows`, or over the row of `list`
+ * @param having the condition that a row of the subquery exists, likewise
  * @param list the rows of a subquery that may have several
- * @param groups expressions over the rows, alike for all rows of a label
+ * @param groups the expressions of GROUP BY, which must be equal for all rows of a label
  */
 private[lateral] final case class SubqueryTop(
     rows: LogicalPlan,
@@ -27,23 +28,23 @@ private[lateral] final case class SubqueryTop(
     groups: Seq[Expression] = Nil
 ) {
 
-  /** The expression over the rows. */
+  /** Rewrites an expression over `results` to the columns of `rows`. */
   def over(e: Expression): Expression = e.transformUp { case a: Attribute =>
     results.collectFirst { case x: Alias if x.exprId == a.exprId => x.child }.getOrElse(a)
   }
 }
 
 /**
- * The rows of a subquery.
+ * The rows of a subquery that may have several.
  *
- * @param call the aggregate that makes a list of them, each a struct
- * @param row stands for one of them
+ * @param call the aggregate that collects them into a list of structs
+ * @param row the attribute of one element of the list
  */
 private[lateral] final case class RowList(call: AggregateExpression, row: Attribute)
 
 private[lateral] object SubqueryTop {
 
-  /** Left, with the reason, if the subquery may have several rows or is of another shape. */
+  /** The top of a subquery. Left, with the reason, if the subquery has another shape. */
   def of(plan: LogicalPlan): Either[String, SubqueryTop] = plan match {
     case SubqueryAlias(_, child)   => of(child)
     case SQLFunctionNode(_, child) => of(child)
@@ -116,9 +117,9 @@ private[lateral] object SubqueryTop {
   }
 
   /**
-   * The columns of one row. Without a row there is no struct.
+   * A subquery of one row, or of none if there are no rows.
    *
-   * @param aggregate picks one of the rows, each a struct
+   * @param aggregate picks one of the rows as a struct
    */
   def picked(rows: LogicalPlan, list: Seq[NamedExpression])(
       aggregate: Expression => AggregateFunction
@@ -129,9 +130,9 @@ private[lateral] object SubqueryTop {
   }
 
   /**
-   * The columns of several rows.
+   * A subquery of several rows.
    *
-   * @param aggregate makes a list of the rows, each a struct
+   * @param aggregate collects the rows into a list of structs
    */
   private def listed(rows: LogicalPlan, list: Seq[NamedExpression])(
       aggregate: Expression => AggregateFunction
@@ -142,7 +143,7 @@ private[lateral] object SubqueryTop {
     SubqueryTop(rows, columns(one), None, Some(all))
   }
 
-  /** A row as a struct, and the columns over such a struct. */
+  /** The struct of a row, and a function from such a struct to the columns. */
   private def structOf(
       list: Seq[NamedExpression]
   ): (Expression, Expression => Seq[NamedExpression]) = {

@@ -10,10 +10,11 @@ import io.sash.spark.base.TimeUnit.{Day, Micro}
 import io.sash.spark.times.Distance
 
 /**
- * The difference of two times in whole units, as a number that a condition compares.
+ * An expression over `end - start`: a number of whole units that a condition compares.
  *
  * @param start the time that is subtracted
- * @param least the least difference whose number is the given one or more
+ * @param least maps a number to the least difference, in the times' own unit, for which the
+ *   expression is at least this number
  */
 private[lateral] final case class TimeDifference(
     start: Expression,
@@ -21,14 +22,14 @@ private[lateral] final case class TimeDifference(
     least: Long => Long = identity
 ) {
 
-  /** The longest distance that Spark adds to such a time. */
+  /** The longest distance that can be added to such a time. */
   private def most: Long =
     if (Day.isUnitOf(start.dataType)) Int.MaxValue else Distance.Most
 
-  /** The greatest difference whose number is the given one or less. */
+  /** The greatest difference for which the expression is at most `number`. */
   private def last(number: Long): Long = Math.subtractExact(least(Math.addExact(number, 1L)), 1L)
 
-  /** The comparison of the event's time with the label's that says the same; none if too long. */
+  /** An equivalent comparison of the two times; none if the distance is too long. */
   def solved(compared: BinaryComparison, number: Long): Option[Expression] = {
     val units = Try(compared match {
       case _: GreaterThanOrEqual | _: LessThan => least(number)
@@ -44,12 +45,12 @@ private[lateral] final case class TimeDifference(
 }
 
 /**
- * Conditions on the difference of an event's time and a label's: `l.ts - e.ts < INTERVAL 7 DAYS`
- * says that `e.ts > l.ts - INTERVAL 7 DAYS`, where the days have 24 hours each.
+ * Conditions on the difference of an event's time and a label's. `l.ts - e.ts < INTERVAL 7 DAYS`
+ * becomes `e.ts > l.ts - INTERVAL 7 DAYS`, where a day has 24 hours.
  *
- * A difference of two TIMESTAMPs counts by the clock on the wall: Spark subtracts local times. A
- * local time is a TIMESTAMP_NTZ, so the comparison is one of these, and holds at every change of
- * clocks. In a zone that never changes them, the times themselves are compared.
+ * Spark subtracts two TIMESTAMPs by their local times. So the comparison is made of local times,
+ * which are TIMESTAMP_NTZ, and it stays right when clocks change. In a time zone with a fixed
+ * offset, the TIMESTAMPs themselves are compared.
  */
 private[lateral] object TimeDifference {
 
@@ -62,7 +63,7 @@ private[lateral] object TimeDifference {
     case _ => None
   }).getOrElse(condition)
 
-  /** Says why a condition on a difference is left to Spark. */
+  /** The reason why a condition on a difference is left to Spark; empty if it is another one. */
   def advice(condition: Expression): String = condition
     .collectFirst {
       case d: TimestampDiff if !Micros.contains(unitOf(d)) => s"; ${d.unit} has no fixed length"
@@ -119,7 +120,7 @@ private[lateral] object TimeDifference {
   private def areInMicros(times: Expression*): Boolean =
     times.forall(t => Micro.isUnitOf(t.dataType))
 
-  /** Units of one length on the clock. */
+  /** The lengths, in microseconds, of units that always have the same length in local time. */
   private val Micros: Map[String, Long] = Map(
     "MICROSECOND" -> 1L,
     "MILLISECOND" -> 1000L,
@@ -130,7 +131,9 @@ private[lateral] object TimeDifference {
     "WEEK" -> 7 * MICROS_PER_DAY
   )
 
-  /** The least number whose quotient, rounded towards zero, is the given one or more. */
+  /**
+   * The least dividend whose quotient by `unit`, rounded towards zero, is at least `quotient`.
+   */
   private def truncated(unit: Long)(quotient: Long): Long =
     if (quotient > 0) Math.multiplyExact(quotient, unit)
     else Math.addExact(Math.multiplyExact(Math.subtractExact(quotient, 1L), unit), 1L)
@@ -139,7 +142,7 @@ private[lateral] object TimeDifference {
     if (time.dataType != TimestampType || zone.exists(Distance.isFixed)) time
     else Cast(time, TimestampNTZType, zone)
 
-  /** The time, or the number of units since 1970, at a distance from another one. */
+  /** A time plus a distance. A BIGINT is a number of units since 1970. */
   private def from(base: Expression, units: Long): Expression =
     if (base.dataType != LongType || units == 0) Distance.from(base, units)
     else if (units < 0) new Subtract(base, Literal(-units))

@@ -5,14 +5,17 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.types._
 
 /**
- * A number of whole units since 1970 that a TIMESTAMP has.
+ * The rule by which a function turns a TIMESTAMP into a number of whole units since 1970.
  *
- * @param micros the length of a unit
- * @param truncates whether a part of a unit is cut towards 1970; else it is cut towards the past
+ * @param micros the length of a unit in microseconds
+ * @param truncates whether a part of a unit is rounded towards 1970; else it is rounded down
  */
 private[lateral] final case class UnixUnits(micros: Long, truncates: Boolean) {
 
-  /** The first time whose number is the given one or more, or the end of the range of times. */
+  /**
+   * The first time, in microseconds, whose number is at least `number`. The least or the greatest
+   * BIGINT if the time would lie beyond it.
+   */
   def first(number: Long): Long = {
     val (units, more) = if (truncates && number <= 0) (number - 1, 1L) else (number, 0L)
     if (units > Long.MaxValue / micros) Long.MaxValue
@@ -23,7 +26,7 @@ private[lateral] final case class UnixUnits(micros: Long, truncates: Boolean) {
 
 private[lateral] object UnixUnits {
 
-  /** The units and the time that are in a number. */
+  /** Matches a function that gives such a number. Gives its rule and the time. */
   def unapply(number: Expression): Option[(UnixUnits, Expression)] = number match {
     case UnixSeconds(time)          => Some((UnixUnits(Second, truncates = false), time))
     case UnixMillis(time)           => Some((UnixUnits(Second / 1000, truncates = false), time))
@@ -34,7 +37,7 @@ private[lateral] object UnixUnits {
     case _                          => None
   }
 
-  /** Whether two numbers have the same units. */
+  /** Whether two expressions count by the same rule. */
   def areAlike(a: Expression, b: Expression): Boolean =
     unapply(a).zip(unapply(b)).exists { case ((ofA, _), (ofB, _)) => ofA == ofB }
 
@@ -45,9 +48,10 @@ private[lateral] object UnixUnits {
 }
 
 /**
- * The first TIMESTAMP that has a number of units.
+ * The first TIMESTAMP whose number of units is at least the child's value. NULL for NULL.
  *
- * @param more the first one that has a greater number
+ * @param child the number, a BIGINT
+ * @param more whether the number has to be greater than the child's value
  */
 private[lateral] final case class FirstTime(child: Expression, units: UnixUnits, more: Boolean)
     extends UnaryExpression {
@@ -56,7 +60,6 @@ private[lateral] final case class FirstTime(child: Expression, units: UnixUnits,
   override def nullIntolerant: Boolean = true
   override def sql: String = s"$prettyName(${child.sql})"
 
-  /** @param number of units */
   def of(number: Long): Long =
     if (!more) units.first(number)
     else if (number == Long.MaxValue) Long.MaxValue

@@ -8,9 +8,9 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 /**
- * A first-in, first-out queue of the rows that wait for their frames, in chunks of bytes. The
- * chunk being written and the chunk being read stay in memory. The chunks between them go to disk
- * when the task has no memory for them.
+ * A first-in, first-out queue of rows, in chunks of bytes. The chunk being written and the chunk
+ * being read stay in memory. The chunks between them go to disk when the task has no memory for
+ * them.
  */
 private[spark] final class RowQueue(fields: Int, memory: WindowMemory) {
   import RowQueue._
@@ -27,15 +27,15 @@ private[spark] final class RowQueue(fields: Int, memory: WindowMemory) {
   }
 
   /**
-   * Takes the oldest row, valid until the next row is added or removed; the queue must not be
-   * empty.
+   * Removes the oldest row; the queue must not be empty. The row is valid until another row is
+   * added or removed.
    */
   def remove(): UnsafeRow = {
     if (!head.hasNext) nextHead()
     head.next()
   }
 
-  /** Moves the chunks between the first and the last to disk and gives their memory back. */
+  /** Moves the chunks between the first and the last to disk, and releases their memory. */
   def spill(): Unit = {
     val chunks = new ArrayDeque[Chunk]()
     between.forEach {
@@ -58,7 +58,7 @@ private[spark] final class RowQueue(fields: Int, memory: WindowMemory) {
 
   private def newTail(needed: Int): Unit =
     if ((head eq tail) && !tail.hasNext && needed <= tail.capacity) {
-      tail.clear() // all its rows have been read: reuse the chunk
+      tail.clear() // all its rows have been read, so the chunk is reused
     } else {
       if (!(head eq tail)) between.addLast(tail)
       val size = math.max(ChunkBytes, needed)
@@ -91,8 +91,8 @@ private[spark] object RowQueue {
   private val HeaderBytes = 8
 
   /**
-   * Rows in an array, each valid until the next is read. Before each row lies its size, in a
-   * header of 8 bytes, so that rows stay aligned.
+   * Rows in an array of bytes. A row is valid until the next one is read. Before each row is its
+   * size, in a header of 8 bytes, so that rows stay aligned.
    */
   private final class Chunk(fields: Int, val capacity: Int) extends Iterator[UnsafeRow] {
     private[this] val bytes = new Array[Byte](capacity)
@@ -100,9 +100,7 @@ private[spark] object RowQueue {
     private[this] var position = 0
     private[this] var limit = 0
 
-    /**
-     * Bytes acquired for this chunk: 0 for the queue's first chunk, and if memory was refused.
-     */
+    /** The bytes acquired for this chunk: 0 for the first chunk, or if memory was refused. */
     var accounted = 0
 
     def fits(row: UnsafeRow): Boolean = limit + Chunk.bytes(row) <= capacity
@@ -125,7 +123,7 @@ private[spark] object RowQueue {
       row
     }
 
-    /** Visits each row and keeps all of them; none may have been read before. */
+    /** Visits each row without removing any. No row may have been read before. */
     def foreachRow(visit: UnsafeRow => Unit): Unit = {
       while (hasNext) visit(next())
       position = 0

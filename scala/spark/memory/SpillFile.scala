@@ -5,9 +5,9 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, File, RandomAccessF
 import org.apache.spark.sash.SparkInternals
 
 /**
- * A temporary file of blocks of bytes for one task, whose blocks are read and written in any
- * order. The first `store` makes the file. Blocks are encrypted where Spark encrypts its own
- * spills, and bytes written are counted in `memory`.
+ * A temporary file of blocks of bytes for one task. Blocks are read and written in any order. The
+ * first `store` creates the file. Blocks are encrypted if Spark encrypts its own spills. Bytes
+ * written are counted in `memory`.
  */
 private[spark] final class SpillFile(memory: WindowMemory) {
   import SpillFile.Block
@@ -16,8 +16,8 @@ private[spark] final class SpillFile(memory: WindowMemory) {
   private[this] var end = 0L
 
   /**
-   * Writes a block: over `previous` (null if there is none) if the block fits there, else at the
-   * file's end.
+   * Writes a block: over `previous`, which may be null, if the block fits there, else at the end
+   * of the file.
    */
   def store(previous: Block, bytes: Array[Byte], length: Int): Block = {
     if (disk == null) create()
@@ -64,9 +64,9 @@ private[spark] final class SpillFile(memory: WindowMemory) {
 private[spark] object SpillFile {
 
   /**
-   * @param offset where the block begins in the file
-   * @param room bytes that belong to the block
-   * @param stored bytes of the block in use
+   * @param offset the position in the file at which the block begins
+   * @param room the bytes that belong to the block
+   * @param stored the bytes of the block in use
    */
   final case class Block(offset: Long, room: Int, stored: Int)
 }

@@ -5,12 +5,13 @@ import java.util.concurrent.locks.LockSupport
 
 /**
  * A lock on the rows or windows of a memory consumer. One thread uses them, row by row. Another
- * thread of the task may need memory and spill them; that thread already holds the lock of
- * Spark's TaskMemoryManager. Two rules keep the threads from waiting for each other:
+ * thread of the task may need memory and spill them. It then already holds the lock of Spark's
+ * TaskMemoryManager. Two rules prevent a deadlock:
  *
- *  - (T1) a thread in its turn neither acquires memory from the manager nor frees a page;
- *  - (T2) except inside `acquiring`: a thread that wants to spill meanwhile is refused, and may
- *    try again later.
+ *  - (T1) a thread in its turn neither acquires memory from the manager nor frees a page, except
+ *    inside `acquiring`
+ *  - (T2) while a thread is inside `acquiring`, a thread that wants to spill is refused, and may
+ *    try again later
  *
  * The lock is taken for each row. A turn costs one compare-and-set, half the cost of a monitor.
  */
@@ -19,7 +20,7 @@ private[spark] final class Turns {
 
   private[this] val state = new AtomicInteger(Free)
 
-  /** Waits for the turn of a thread that uses or closes the rows or windows. */
+  /** Waits for the turn, as a thread that uses or closes the rows or windows. */
   def take(): Unit = if (!state.compareAndSet(Free, Taken)) await(whileAcquiring = true)
 
   def end(): Unit = state.setRelease(Free)
@@ -31,7 +32,7 @@ private[spark] final class Turns {
     finally end()
   }
 
-  /** Runs `request`, which asks the manager for memory, inside the turn of the caller. */
+  /** Runs `request`, which asks the manager for memory, within the caller's turn. */
   def acquiring[A](request: => A): A = {
     state.set(Acquiring)
     try request
@@ -39,8 +40,8 @@ private[spark] final class Turns {
   }
 
   /**
-   * Waits for the turn of a thread that wants to spill; false, at once, if the turn's holder is
-   * asking for memory.
+   * Waits for the turn, as a thread that wants to spill. Returns false at once if the holder of
+   * the turn is asking for memory.
    */
   def takeToSpill(): Boolean = await(whileAcquiring = false)
 
@@ -61,9 +62,9 @@ private object Turns {
   private val Taken = 1
   private val Acquiring = 2
 
-  /** Attempts without sleeping: they take longer than a row does. */
+  /** The number of attempts without sleep. Together they take longer than a row. */
   private val Spins = 200
 
-  /** Nanoseconds of sleep between attempts; sorting a key or writing it to disk takes longer. */
+  /** Nanoseconds of sleep between attempts. To sort a key or write it to disk takes longer. */
   private val Nap = 50000L
 }

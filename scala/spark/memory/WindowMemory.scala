@@ -7,17 +7,17 @@ import org.apache.spark.TaskContext
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 import org.apache.spark.sash.SparkInternals
 
-/** The memory account of slots. */
+/** The memory account of slots, in bytes. */
 private[spark] trait WindowMemory {
 
-  /** Takes `bytes` and answers true, or takes nothing and answers false. */
+  /** Acquires `bytes` and returns true, or acquires nothing and returns false. */
   def tryAcquire(bytes: Long): Boolean
 
   def release(bytes: Long): Unit
 
   /**
-   * Notes `bytes` that stay in memory although `tryAcquire` refused them, since they cannot be
-   * spilled. Fails if they endanger the process.
+   * Notes `bytes` that stay in memory although `tryAcquire` has refused them, since they cannot
+   * be spilled. Throws if there are so many that they endanger the process.
    */
   def heldBeyond(bytes: Long): Unit = ()
 
@@ -25,15 +25,15 @@ private[spark] trait WindowMemory {
   def spilled(bytes: Long): Unit
 
   /**
-   * Closes `file` when the account closes. An account outside a task does nothing: the file's
-   * owner closes it.
+   * Closes `file` when the account closes. An account outside a task does nothing, and the file's
+   * owner has to close it.
    */
   def closeAtEnd(file: Closeable): Unit = ()
 }
 
 private[spark] object WindowMemory {
 
-  /** The account of slots outside a task, and of slots too few to count. */
+  /** The account for slots outside a task, and for slots that are too few to count. */
   object Unlimited extends WindowMemory {
     override def tryAcquire(bytes: Long): Boolean = true
     override def release(bytes: Long): Unit = ()
@@ -43,15 +43,15 @@ private[spark] object WindowMemory {
 
 /**
  * The windows of one task as a consumer of the task's memory. When another consumer needs memory,
- * it moves all windows to disk ([[PagedSlots]]), where they continue to answer.
+ * all windows move to disk ([[PagedSlots]]), where they continue to answer.
  *
- * @param kept the calls whose answers are kept beside the slots, which cannot be spilled
+ * @param kept the calls whose running answers are kept outside the slots and cannot be spilled
  */
 private[spark] final class TaskWindowMemory(manager: TaskMemoryManager, kept: Seq[String] = Nil)
     extends MemoryConsumer(manager, MemoryMode.ON_HEAP)
     with WindowMemory {
 
-  /** The lock on the windows. They ask for memory within a turn, by `acquiring`. */
+  /** The lock on the windows, which ask for memory within a turn, by `acquiring`. */
   val turns = new Turns
 
   /** The windows; null before they are made and after the last row. */
@@ -92,19 +92,19 @@ private[spark] final class TaskWindowMemory(manager: TaskMemoryManager, kept: Se
   override def closeAtEnd(file: Closeable): Unit = files.add(file)
 
   /**
-   * Moves the windows to disk, unless they are asking for memory themselves. If they get none,
-   * they move to disk on their own.
+   * Moves the windows to disk, unless they are asking for memory themselves. In that case they
+   * move to disk on their own if they get none.
    */
   override def spill(size: Long, trigger: MemoryConsumer): Long = {
     if (windows == null || !turns.takeToSpill()) {
       0L
     } else {
-      try if (windows == null) 0L else windows.spill() // the last row may have gone meanwhile
+      try if (windows == null) 0L else windows.spill() // the last row may have left meanwhile
       finally turns.end()
     }
   }
 
-  /** Closes windows and files, and gives back all memory. */
+  /** Closes windows and files, and releases all memory. */
   def close(): Unit = {
     turns.take()
     try {
@@ -121,7 +121,7 @@ private[spark] final class TaskWindowMemory(manager: TaskMemoryManager, kept: Se
 private[spark] object TaskWindowMemory {
 
   /**
-   * The memory of a task, which is closed when the task ends. The listener refers to no window,
+   * The account of a task. It closes when the task ends. The task's listener refers to no window,
    * so that windows can be freed long before.
    */
   def of(context: TaskContext, kept: Seq[String] = Nil): TaskWindowMemory = {
@@ -131,9 +131,9 @@ private[spark] object TaskWindowMemory {
   }
 
   /**
-   * Bytes that a task may hold beyond its account. Spark leaves 0.4 of the heap to objects
-   * outside all accounts, for all tasks of the process; half of that is 1/5. A var only for
-   * tests.
+   * The bytes that a task may hold beyond its account. Spark leaves 0.4 of the heap to objects
+   * outside all accounts, for all tasks of the process. Half of that is divided among the
+   * processors. It is a var for tests alone.
    */
   private[spark] var MostBeyond: Long =
     Runtime.getRuntime.maxMemory / 5 / Runtime.getRuntime.availableProcessors

@@ -9,7 +9,7 @@ import io.sash.spark.lambdas.MonoidCall
 /** All aggregates that Sash adds to SQL. docs/functions.md is generated from this list. */
 private[spark] object AllSashFunctions {
 
-  /** Spark has this aggregate, too, but for DataFrames only. */
+  /** Spark has this aggregate for DataFrames alone. */
   private val product: SashFunction = SashFunction.of(
     "product",
     """

@@ -18,7 +18,7 @@ private[sash] object FunctionsDoc {
       (("Window kinds", Some(kinds), WindowKindFunctions.All)) :+
       (("Streams", None, Seq(HistoryUntilFunction.function)))
 
-  /** Each topic with links to its functions. */
+  /** A table of the topics, with links to their functions. */
   private def index: String = {
     val rows = topics.map { case (title, _, functions) =>
       val links = functions.map(f => s"[`${f.name}`](#${f.name})")

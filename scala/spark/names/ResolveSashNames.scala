@@ -26,11 +26,10 @@ import org.apache.spark.sql.execution.command.{
 import io.sash.spark.base.{FunctionVersions, SashConf}
 
 /**
- * Resolves a name to Sash's function unless someone else has the name: Spark, or the user in the
- * session or in a catalogue. The rule runs before the analyzer checks that all functions exist.
- * It also runs in nested analyses: of subqueries, views and bodies of SQL functions. A plan
- * without such a name costs a look at its pattern bits, and one map look-up per unresolved
- * function.
+ * Resolves a name to Sash's function, unless Spark has a function of this name, or the user has
+ * one in the session or in a catalogue. The rule runs before the analyzer checks that all
+ * functions exist, also in analyses of subqueries, views and bodies of SQL functions. Cost for
+ * other plans: a look at the pattern bits, and one map look-up per unresolved function.
  */
 private[spark] final class ResolveSashNames(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -60,8 +59,8 @@ private[spark] final class ResolveSashNames(session: SparkSession) extends Rule[
 }
 
 /**
- * Whether Spark or the user has a function of some name. Asks the analyzer's own rules, since
- * they know how this version of Spark resolves names, and inside which view or SQL function.
+ * Whether Spark or the user has a function of some name. It asks the analyzer's own rules. They
+ * know how this version of Spark resolves names, also inside a view or a SQL function.
  */
 private[names] object Owners {
   def isTaken(session: SparkSession, parts: Seq[String]): Boolean = {
@@ -76,7 +75,7 @@ private[names] object Owners {
     }
   }
 
-  /** The same for DESCRIBE, which knows table-valued functions, too. */
+  /** Likewise, for DESCRIBE, which also knows table-valued functions. */
   def isTaken(session: SparkSession, function: UnresolvedFunctionName): Boolean =
     try session.sessionState.analyzer.ResolveFunctions(function).resolved
     catch { case _: AnalysisException => false }
@@ -96,9 +95,9 @@ private[spark] final class CreateOverSash(session: SparkSession) extends Rule[Lo
 }
 
 /**
- * CREATE FUNCTION whose body calls Sash's functions. Spark's command looks these functions up in
- * the session's registry, not through the analyzer. So the names are registered there for as long
- * as the command runs.
+ * Runs CREATE FUNCTION whose body calls Sash's functions. Spark's command looks functions up in
+ * the session's registry, without the analyzer. So the names are registered there while the
+ * command runs.
  */
 private[names] final case class CreateSqlFunction(
     create: CreateSQLFunctionCommand,

@@ -11,15 +11,13 @@ import io.sash.spark.history.HistoryUntilFunction
 import io.sash.spark.kinds.WindowKindFunctions
 
 /**
- * Sash's functions by name. They are in no catalogue and in no session's registry, so CREATE,
- * DROP and SHOW FUNCTIONS work as without Sash. They are in Spark's registry of internal
- * functions, which the parser never reads, as `sash.name`.
+ * Sash's functions by name. They are in no catalogue and in no session's registry, so that
+ * CREATE, DROP and SHOW FUNCTIONS work as without Sash. As `sash.name`, they are in Spark's
+ * registry of internal functions, which the parser never reads.
  */
 private[spark] object SashNames {
 
-  /**
-   * A schema that need not exist: `sash.m4` is Sash's function even if the user has an `m4`.
-   */
+  /** `sash.m4` is Sash's function even if the user has an `m4`. The schema need not exist. */
   val Schema = "sash"
 
   private val all: Map[String, (ExpressionInfo, FunctionBuilder)] =
@@ -29,8 +27,8 @@ private[spark] object SashNames {
       .toMap
 
   /**
-   * The function's name in lower case, if Sash has it. The name is given in one part, or in two
-   * with Sash's schema first.
+   * The function's name in lower case; none if Sash has no such function. The name may have one
+   * part, or two, with Sash's schema first.
    */
   def of(parts: Seq[String]): Option[String] = parts match {
     case Seq(name)                                            => known(name)
@@ -41,7 +39,7 @@ private[spark] object SashNames {
   private def known(name: String): Option[String] =
     Some(name.toLowerCase(Locale.ROOT)).filter(all.contains)
 
-  /** Names of Sash's functions among the words of a text. */
+  /** The names of Sash's functions among the words of a text. */
   def in(text: String): Seq[String] =
     "\\w+".r.findAllIn(text).toSeq.flatMap(known).distinct
 
@@ -59,7 +57,7 @@ private[spark] object SashNames {
     s"$Schema.$name"
   }
 
-  /** Registers all functions, once in a JVM, since the registry is global. */
+  /** Registers all functions, once per JVM, since the registry is global. */
   private lazy val registered: Unit = all.foreach { case (name, (info, build)) =>
     FunctionInternals.registerInternalFunction(s"$Schema.$name", info, build)
   }

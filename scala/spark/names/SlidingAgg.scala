@@ -13,8 +13,8 @@ import io.sash.spark.kinds.{ResolveWindowKinds, SlidingAggregate, WindowKind}
 import io.sash.spark.lambdas.MonoidCall
 
 /**
- * `sliding_agg(col, monoid, argument, …)`: the aggregate with the name `monoid`, for use with
- * OVER. It resolves to that aggregate's own expression. So `sliding_agg(x, 'max') OVER (…)` has
+ * `sliding_agg(col, monoid, argument, …)` is the aggregate with the name `monoid`, for use with
+ * OVER. It resolves to the aggregate's own expression. So `sliding_agg(x, 'max') OVER (…)` has
  * the NULLs, types, errors and plan of `max(x) OVER (…)`.
  */
 private[spark] object SlidingAgg {
@@ -92,7 +92,7 @@ private[spark] object SlidingAgg {
 
   /**
    * Finds a function in the session's registry, temporary functions first. Some versions of Spark
-   * register functions by one name, others by three.
+   * register functions by a name of one part, others by one of three parts.
    */
   private def identifier(name: String): Option[FunctionIdentifier] =
     registry

@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
 import org.apache.spark.sql.execution.UnaryExecNode
 
 /**
- * A window as the ordering step below it sees it: it requires `order` of its child, and hands
- * rows on in the order in which they come.
+ * A window that requires `order` of its child, and passes rows on in the order in which they
+ * come. The rules on ordering steps know windows by this trait.
  */
 private[spark] trait KeptOrder extends UnaryExecNode {
   def partitionSpec: Seq[Expression]

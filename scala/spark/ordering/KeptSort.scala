@@ -10,7 +10,7 @@ import io.sash.spark.features.status.{FeatureName, FeatureStatus}
 import io.sash.spark.multisets.Distinct
 
 /**
- * The reason why the rows below a sliding window are not ordered by hashing; EXPLAIN shows it.
+ * The reason why no `OrderingExec` orders the rows below a window; EXPLAIN shows it.
  */
 private[sash] sealed abstract class KeptSort(val reason: String)
 
@@ -46,12 +46,12 @@ private[sash] object KeptSort {
         "without PARTITION BY, Spark's radix sort moves rows that tie where the order has NULLs"
       )
 
-  /** The tag of a window whose rows Spark sorts. */
+  /** Tags a window whose rows Spark sorts. */
   val Tag: TreeNodeTag[KeptSort] = TreeNodeTag("sash.keptSort")
 
   /**
-   * The reason why Spark has to sort, from the facts known when the window is planned; None if
-   * hashing may order the rows.
+   * The reason why Spark has to sort, as far as it is known when the window is planned. None if
+   * an `OrderingExec` may order the rows.
    */
   private[spark] def of(order: KeyOrder, conf: SQLConf): Option[KeptSort] =
     if (!SashConf.orderingEnabled(conf)) Some(SwitchedOff)
@@ -64,8 +64,8 @@ private[sash] object KeptSort {
     else None
 
   /**
-   * Whether Spark sorts these rows by radix, and NULLs are possible. Without NULLs, its radix
-   * sort keeps the order of rows that tie.
+   * Whether Spark would sort these rows by radix, and NULLs are possible. Only without NULLs does
+   * its radix sort keep the order of rows that tie.
    */
   private def isByRadix(order: KeyOrder): Boolean = order.sorted match {
     case Seq(by) => by.nullable && SortPrefixUtils.canSortFullyWithPrefix(by)

@@ -5,10 +5,10 @@ import java.util.{Collections, Iterator => JavaIterator}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Goes through rows in memory, key by key. It merges the rows of a key from two sources: the
- * chain of the records that came in order, and the overtaken records, sorted.
+ * Iterates over rows in memory, key by key. For each key, it merges the chain of records that
+ * arrived in order with the sorted overtaken records.
  *
- * @param sorting whether the rows of a key go out in order; else all rows go out as they lie
+ * @param sorting whether the rows of a key go out in order. If not, all rows go out unsorted
  */
 private[spark] final class KeyCursor(
     rows: KeyedRows,
@@ -24,13 +24,13 @@ private[spark] final class KeyCursor(
 
   private[this] var walking = 0L // rows left in the current key's in-order chain
   private[this] var record = 0L // the next record of that chain
-  // whether a first sort column in the bucket is NULL
+  // whether some row of the bucket has NULL in the first sort column
   private[this] var hasNulls = false
 
-  // The rows after the current key: a list that waits for room to be sorted, or null; then the
-  // rest of the bucket's `lists`; then the buckets after `bucket`.
+  // The rows after the current key. First comes a list that waits for a larger sort array, or
+  // null, then the rest of the bucket's `lists`, then the buckets after `bucket`.
   private[this] var next: RecordList = _
-  private[this] var needed = 0L // longs that sorting `next` takes
+  private[this] var needed = 0L // the size, in longs, of the sort array for `next`
   private[this] var lists: JavaIterator[RecordList] = Collections.emptyIterator()
   private[this] var bucket = -1
 
@@ -38,8 +38,8 @@ private[spark] final class KeyCursor(
   def remaining: Long = walking + late.count
 
   /**
-   * Points `loaded` to the next row, which must exist, and answers 0. If the sort array is too
-   * small for the next key, answers the longs that it needs instead.
+   * Points `loaded` to the next row, which must exist, and returns 0. If the sort array is too
+   * small for the next key, returns the size in longs that it needs.
    */
   def load(loaded: UnsafeRow): Long = {
     val missing = if (isAtEnd) startNext() else 0L
@@ -49,7 +49,7 @@ private[spark] final class KeyCursor(
 
   private def isAtEnd: Boolean = walking == 0 && late.isEmpty
 
-  /** Points `loaded` to the next row of the key. Of equal rows, the one in order came first. */
+  /** Points `loaded` to the key's next row. Among equal rows, the one in order goes first. */
   private def point(loaded: UnsafeRow): Unit =
     if (late.isEmpty || (walking > 0 && !records.outOfOrder(record, late.first, hasNulls))) {
       records.pointTo(record, loaded)
@@ -61,8 +61,8 @@ private[spark] final class KeyCursor(
     }
 
   /**
-   * Begins the next key and answers 0; or, if the sort array is too small, answers its needed
-   * longs.
+   * Begins the next key and returns 0. If the sort array is too small, returns the size in longs
+   * that it needs.
    */
   private def startNext(): Long = {
     if (next == null) {
@@ -86,8 +86,8 @@ private[spark] final class KeyCursor(
   }
 
   /**
-   * Gives `sink` the rest of the current key in its output order, and then all other rows in the
-   * order in which they came.
+   * Gives `sink` the rest of the current key in its output order, then all other rows unsorted.
+   * Equal rows come in the order of their arrival.
    */
   def moveTo(sink: UnsafeRow => Unit): Unit = {
     while (!isAtEnd) {
@@ -107,7 +107,7 @@ private[spark] final class KeyCursor(
     sink(row)
   }
 
-  /** The next list that has rows. Of the two lists of an unsorted bucket, one may be empty. */
+  /** The next list with rows. One of the two lists of an unsorted bucket may be empty. */
   private def nextList(): RecordList = {
     var list = if (lists.hasNext) lists.next() else null
     while (list == null || list.count == 0) {

@@ -7,14 +7,13 @@ import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 import io.sash.spark.base.SparkVersions
 
 /**
- * The order of rows that a window needs: each key's rows together, sorted by `within`, and the
- * keys in any order. Every sort by the keys, in any sequence and direction, and then by `within`
- * gives this order; so does [[OrderingExec]]. Spark's operators promise an order as
- * `Seq[SortOrder]`, which cannot express it.
+ * The order of rows that a window needs: each key's rows together and sorted by `within`, and the
+ * keys in any order. A sort by the keys, in any sequence and direction, and then by `within`
+ * gives this order; so does [[OrderingExec]]. Spark's `Seq[SortOrder]` cannot express it.
  */
 private[spark] final case class KeyOrder(keys: Seq[Expression], within: Seq[SortOrder]) {
 
-  /** The rows of a key have to be in one partition; without keys, all rows have to be. */
+  /** The rows of a key have to be in one partition. Without keys, all rows have to be. */
   def distribution: Distribution =
     if (keys.isEmpty) AllTuples else SparkVersions.clusteredDistribution(keys)
 
@@ -24,8 +23,8 @@ private[spark] final case class KeyOrder(keys: Seq[Expression], within: Seq[Sort
   def sortedKeys: Seq[SortOrder] = keys.map(SortOrder(_, Ascending))
 
   /**
-   * Whether a plan gives this order, with its rows in the right partitions. In other partitions
-   * they would be shuffled once more.
+   * Whether a plan gives this order in the right partitions. Otherwise the rows would be shuffled
+   * once more, which loses the order.
    */
   def isGivenBy(plan: SparkPlan): Boolean =
     plan.outputPartitioning.satisfies(distribution) && isKeptBy(plan)
@@ -60,8 +59,8 @@ private[spark] final case class KeyOrder(keys: Seq[Expression], within: Seq[Sort
       columns.forall(_.exists(c => keys.exists(c.semanticEquals)))
 
   /**
-   * A sort that gives this order and satisfies `asked`, if there is one: `asked` itself, or the
-   * keys that it begins with, then the other keys, and then `within`.
+   * A sort that gives this order and satisfies `asked`; none if there is no such sort. It is
+   * `asked` itself, or the keys with which `asked` begins, then the other keys, then `within`.
    */
   def sortedBy(asked: Seq[SortOrder]): Option[Seq[SortOrder]] = {
     val byKeys = asked.takeWhile(o => keys.exists(o.child.semanticEquals))

@@ -3,9 +3,9 @@ package io.sash.spark.ordering
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Looks at the first rows of a task for the one input that Spark sorts faster than Sash: many
- * keys, which ascend from row to row in long runs. Merging such runs costs less than telling the
- * keys apart.
+ * Looks in a task's first rows for the one input that Spark sorts faster than Sash: many keys,
+ * which ascend from row to row in long runs. To merge such runs costs less than to tell the keys
+ * apart.
  */
 private[spark] final class KeyRuns(program: OrderProgram) {
   import KeyRuns._
@@ -21,7 +21,7 @@ private[spark] final class KeyRuns(program: OrderProgram) {
   def isOver: Boolean = seen == Rows
 
   /**
-   * Notes a row. Answers true at most once: at the sample's last row, if the sample has many keys
+   * Notes a row. Returns true at most once: at the sample's last row, if the sample has many keys
    * in long runs.
    */
   def areLong(next: UnsafeRow): Boolean = seen < Rows && {
@@ -49,9 +49,9 @@ private[spark] object KeyRuns {
   /** Rows of the sample. */
   val Rows: Int = 8192
 
-  /** With fewer changes, keys are few, or the many rows of each key lie together. */
+  /** With fewer changes of key, there are few keys, or the many rows of each key lie together. */
   private val FewestChanges = Rows / 64
 
-  /** With more descents, runs are so short that merging them takes longer. */
+  /** With more descents, runs are so short that to merge them takes longer. */
   private val MostDescents = 8
 }

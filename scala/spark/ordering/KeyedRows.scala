@@ -7,11 +7,11 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Rows grouped by key by hashing, in two steps. On arrival, a row goes to one of a fixed number
- * of buckets by the hash of its key. The rows of a bucket lie behind each other, in chunks cut
- * from the task's pages. Chunks grow with the bucket, so that one huge key and millions of tiny
- * keys both fit. Later, a bucket that has rows of several keys is split into a list for each key;
- * a bucket that is one of many fits the processor's caches.
+ * Groups rows by key, by hashing in two steps. On arrival, a row goes to one of a fixed number of
+ * buckets by the hash of its key. A bucket has its rows in chunks of the task's pages. Chunks
+ * grow with the bucket, so that one huge key and millions of tiny keys both fit. Later, a bucket
+ * with several keys is split into a list for each key. One of many buckets fits the processor's
+ * caches.
  *
  * Each row is compared with the youngest row of its key, so that only overtaken rows need sorting
  * ([[RecordList]]).
@@ -28,11 +28,11 @@ private[spark] final class KeyedRows(
   private[this] val digest = new RowDigest(program)
   private[this] var added = 0L
 
-  /** The first rows all lie in one bucket; a small task never has another. */
+  /** The first bucket has all rows until `place`. A small task never has another one. */
   private[this] var filled = Array(newBucket())
   private[this] def placing = filled.length > 1 // whether rows go to buckets by hash
 
-  // `split` reuses these.
+  // `split` reuses these
   private[this] val lists = new ListsByKey(records, program)
   private[this] val row = new UnsafeRow(fields)
 
@@ -59,9 +59,9 @@ private[spark] final class KeyedRows(
     } catch { case _: SparkOutOfMemoryError => false }
 
   /**
-   * Moves the rows that have arrived, and sends the rows to come, to buckets by their hashes.
-   * Until then all rows lie in one bucket in the order of their arrival, which Spark's sort needs
-   * if all rows go there.
+   * Moves the rows that have arrived to buckets by their hashes; later rows go there at once.
+   * Before, all rows lie in one bucket in the order of their arrival. Spark's sorter needs that
+   * order if all rows go to it.
    */
   def place(): Unit = if (!placing) {
     val unplaced = filled(First)
@@ -76,7 +76,7 @@ private[spark] final class KeyedRows(
 
   private def newBucket(): Bucket = new Bucket(records, keyOrdering, fields)
 
-  /** The rows of a bucket, as a list for each key; valid until the next call. */
+  /** The rows of a bucket as a list for each key. The lists are valid until the next call. */
   def split(bucket: Bucket): JavaIterator[RecordList] =
     if (!bucket.isMixed) {
       Collections.singleton(bucket.rows).iterator()
@@ -92,7 +92,7 @@ private[spark] final class KeyedRows(
 
 private[spark] object KeyedRows {
 
-  /** The number of buckets that the processor's caches can write to in turn. */
+  /** The number of buckets: so many write positions fit the processor's caches. */
   val Buckets: Int = 1024
 
   /** The bucket of rows that are not placed by hash yet. */
@@ -119,20 +119,21 @@ private[spark] final class Bucket(
   private[this] var total = 0L // bytes of all chunks
 
   /**
-   * Whether rows have several keys. Once they have, each row that comes is chained as overtaken,
+   * Whether the rows have several keys. From then on, each arriving row is chained as overtaken,
    * without a comparison.
    */
   var isMixed = false
 
-  /** Whether the first sort column of a row is NULL. */
+  /** Whether some row has NULL in the first sort column. */
   var hasNulls = false
 
   /** Bytes that are left in the last chunk. */
   def room: Int = chunkSize - used
 
   /**
-   * The size of the next chunk. It holds at least four rows of `needed` bytes, or an eighth of
-   * the bucket, up to 64 KiB. So little of it is wasted.
+   * The size of the next chunk in bytes. It has room for four rows of `needed` bytes, or for an
+   * eighth of the bucket if that is more, up to 64 KiB; for one row in any case. So little of it
+   * is wasted.
    */
   def nextChunk(needed: Int): Int = {
     val rows = math.min(math.max(total / 8 / needed, FewestRows), LargestChunk / needed)

@@ -5,9 +5,9 @@ import java.util.{ArrayList, Arrays, Iterator => JavaIterator}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Records in a list for each key, in a hash table with open addressing. A list's key is read from
- * its first record and never copied. `clear` keeps the lists and the table for reuse, so that
- * telling millions of tiny keys apart makes no garbage.
+ * A hash table, with open addressing, of a list of records for each key. A list's key is read
+ * from its first record and never copied. `clear` keeps the lists and the table for reuse, so
+ * that millions of tiny keys make no garbage.
  */
 private[spark] final class ListsByKey(records: Records, program: OrderProgram) {
   private[this] val keys = program.keyProjection()

@@ -5,19 +5,19 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ProjectExec, SortExec, SparkPlan}
 
 /**
- * Replaces an [[OrderingExec]] by Spark's sort where that is less work, or where an answer
- * depends on the order of keys:
+ * Replaces an ordering step ([[OrderingExec]]) by Spark's sort if that is less work, or if an
+ * answer depends on the order of keys:
  *
- *  - A sort above the window, with nothing but windows and projections between them, takes the
- *    place of the step if it sorts by the keys, too. If it sorts by more columns than the window
- *    does, no answer of the windows may depend on the order of rows that tie.
+ *  - A sort above the window replaces the step if it sorts by the keys, too. Between them there
+ *    may be windows and projections alone. If the sort has more columns than the window, no
+ *    answer of the windows may depend on the order of rows that tie.
  *  - A step is removed if the rows below it already come in an order that serves the window.
- *  - If another window above depends on the order of the keys ([[SeenOrder]]), Spark's sort gives
- *    that order.
+ *  - If another window above depends on the order of the keys ([[SeenOrder]]), Spark's sort
+ *    replaces the step, since it gives that order.
  *
- * Every plan was right before this rule, since an ordering step promises its order from the
- * moment it is planned ([[KeyOrder]]). The rule only strengthens promises, so it breaks no
- * operator that relies on one. A case that it does not match costs one sort too many.
+ * The plan is right without this rule, since a step promises its order from the moment it is
+ * planned ([[KeyOrder]]). The rule only strengthens such promises, so operators that rely on them
+ * stay right. A case that it does not match costs one sort too many.
  */
 private[spark] object OneSort extends Rule[SparkPlan] {
 
@@ -29,7 +29,7 @@ private[spark] object OneSort extends Rule[SparkPlan] {
 
   private def withoutStep(window: KeptOrder): KeptOrder = window.child match {
     case step: OrderingExec if window.order.isGivenBy(step.child) =>
-      // if another step gives the order, EXPLAIN shows that step
+      // if another ordering step gives the order, EXPLAIN shows that step instead of a reason
       val isSorted = window.order.isGivenBy(step.child.outputOrdering)
       withReason(window, step.child, KeptSort.SortedBelow, told = isSorted)
     case _ => window
@@ -40,10 +40,9 @@ private[spark] object OneSort extends Rule[SparkPlan] {
       .filter(moved => SortOrder.orderingSatisfies(moved.outputOrdering, sort.sortOrder))
 
   /**
-   * The plan with `sort` in the place of the ordering step below it, if `sort` serves the windows
-   * of that step.
+   * Replaces the ordering step below by `sort`, if `sort` serves the windows of that step.
    *
-   * @param seesTies whether a window between depends on the order of rows that tie
+   * @param seesTies whether a window in between depends on the order of rows that tie
    */
   private def sortedBelow(
       plan: SparkPlan,

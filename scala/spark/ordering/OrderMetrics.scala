@@ -19,7 +19,7 @@ private[spark] object OrderMetrics extends MetricTable {
 private[spark] final class OrderCounts extends TaskCounts(OrderMetrics.length) {
   import OrderMetrics._
 
-  /** Counts a key, with the number of its overtaken rows and the time it took to sort them. */
+  /** Counts a key with `late` overtaken rows, which took `nanos` nanoseconds to sort. */
   def key(late: Long, nanos: Long): Unit = {
     this(Keys) += 1
     this(RowsOutOfOrder) += late
@@ -29,7 +29,7 @@ private[spark] final class OrderCounts extends TaskCounts(OrderMetrics.length) {
     }
   }
 
-  /** The rows in the order of Spark's sorter. */
+  /** Sorts rows by Spark's sorter, and counts the time. */
   def sorted(sorter: StableSorter, rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
     rows.foreach(sorter.insert)
     val sorted = sorter.sorted()

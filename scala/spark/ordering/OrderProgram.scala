@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.LongType
 
 /**
- * The expressions by which a task orders its rows, one key at a time.
+ * The expressions by which a task orders its rows.
  *
  * @param keys the partition keys; without any, all rows have one key
  * @param within the order of a key's rows
@@ -19,7 +19,7 @@ private[spark] final case class OrderProgram(
   def keyProjection(): UnsafeProjection =
     UnsafeProjection.create(if (keys.isEmpty) Seq(Literal(0)) else keys, within.input)
 
-  /** An order in which two rows are equal if and only if their keys are. */
+  /** An ordering in which two rows are equal if and only if their keys are equal. */
   def keyOrdering(): Ordering[InternalRow] =
     RowOrdering.create(keyOrder.sortedKeys, within.input)
 
@@ -28,8 +28,7 @@ private[spark] final case class OrderProgram(
 }
 
 /**
- * The hash and the sort prefix of a row, by which it is placed when it arrives; one projection
- * computes both.
+ * The hash and the sort prefix of an arriving row. One projection computes both.
  */
 private[spark] final class RowDigest(program: OrderProgram) {
   private[this] val sortPrefix = program.within.prefix

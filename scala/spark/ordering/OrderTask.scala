@@ -8,12 +8,12 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import io.sash.spark.base.Metrics
 
 /**
- * Orders the rows of one task. It groups them by key by hashing, and does not sort a key whose
- * rows came in order. It sorts overtaken rows ([[OvertakenRows]]), and merges them with the other
- * rows of their key on the way out ([[OutgoingRows]]).
+ * Orders the rows of one task. It groups rows by key by hashing. A key whose rows arrived in
+ * order is not sorted. Of other keys, only the overtaken rows are sorted ([[OvertakenRows]]), and
+ * merged with the key's other rows on output ([[OutgoingRows]]).
  *
- * It hands all rows to Spark's own sorter if memory runs out while rows arrive, or if the first
- * rows show that Spark's sort has little to do ([[KeyRuns]]).
+ * All rows go to Spark's own sorter if memory runs out while rows arrive, or if the first rows
+ * show that Spark's sort has little to do ([[KeyRuns]]).
  */
 private[spark] final class OrderTask(program: OrderProgram, metrics: Metrics) {
   private[this] val counts = new OrderCounts
@@ -43,7 +43,7 @@ private[spark] final class OrderTask(program: OrderProgram, metrics: Metrics) {
       input: Iterator[InternalRow]
   ): Iterator[InternalRow] = {
     counts(OrderMetrics.TasksSortedBySpark) = 1
-    val arrived = outgoing(sorting = false) // now able to spill, if the sorter needs memory
+    val arrived = outgoing(sorting = false) // can spill from now on, if the sorter needs memory
     val all = arrived ++ Iterator.single(row) ++ input.asInstanceOf[Iterator[UnsafeRow]]
     counts.sorted(new StableSorter(program.whole), all)
   }

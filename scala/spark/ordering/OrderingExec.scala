@@ -8,9 +8,9 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 /**
- * Orders rows for a window (`KeyOrder`): each key's rows together and sorted, and the keys in any
- * order. It costs less than a sort by keys and order. It groups rows by hashing, and sorts only
- * overtaken rows, which come after a younger row of their key (`KeyedOrder`).
+ * Orders rows for a window (`KeyOrder`): each key's rows together and sorted, and the keys in
+ * any order. It costs less than a sort by keys and order, since it groups rows by hashing. It
+ * sorts only overtaken rows, which come after a younger row of their key (`OrderTask`).
  */
 private[sash] final case class OrderingExec(
     partitionSpec: Seq[Expression],

@@ -12,17 +12,17 @@ import org.apache.spark.unsafe.memory.MemoryBlock
 import io.sash.spark.memory.{Spillable, Turns}
 
 /**
- * The rows in their output order, each valid until the next call. They lie in memory until
- * another consumer needs it, perhaps in another thread. Then the rest of the current key is
- * written to a file in its output order, and goes out from there. All rows of other keys go
- * through Spark's sorter.
+ * The rows in their output order. A row is valid until the next call. The rows lie in memory
+ * until another memory consumer needs it, perhaps in another thread. Then all rows are written to
+ * a file, first the rest of the current key in its output order. That rest goes out from the
+ * file, and all other rows go through Spark's sorter.
  *
- *  - (O1) `cursor` is null once the rows have left memory; only a thread in its turn uses the
+ *  - (O1) `cursor` is null once the rows have left memory. Only a thread in its turn uses the
  *    cursor and its rows
  *  - (O2) the page of the row that went out last is kept until the next call
- *  - (O3) with the last row, which is a copy, all memory and files are given back
+ *  - (O3) the last row is a copy. When it goes out, all memory and files are released
  *
- * @param sorting whether rows go out in order; else all rows go out as they lie
+ * @param sorting whether rows go out in order. If not, they go out unsorted, for Spark's sorter
  */
 private[spark] final class OutgoingRows(
     rows: KeyedRows,
@@ -42,7 +42,7 @@ private[spark] final class OutgoingRows(
   private[this] val turns = new Turns
   private[this] var cursor = new KeyCursor(rows, program.within, sorting, counts)
 
-  // The rows that have left memory.
+  // the rows that have left memory
   private[this] var file: RowFile = _
   private[this] var isPageKept = false // whether O2 keeps a page
   private[this] var written: Iterator[UnsafeRow] = _
@@ -78,8 +78,8 @@ private[spark] final class OutgoingRows(
   }
 
   /**
-   * Points `row` to the next row and answers 0. Else answers the longs of the array that has to
-   * be made first, or `HaveLeft`.
+   * Points `row` to the next row and returns 0. If a larger sort array is needed first, returns
+   * its size in longs. If the rows have left memory, returns `HaveLeft`.
    */
   private def tryToLoad(): Long = {
     turns.take()
@@ -88,8 +88,8 @@ private[spark] final class OutgoingRows(
   }
 
   /**
-   * Gets an array to sort in. If there is no memory for one, the rows leave memory and Spark
-   * sorts them.
+   * Allocates a sort array. If there is no memory for it, the rows leave memory, and Spark sorts
+   * them.
    */
   private def makeRoom(longs: Long): Unit = {
     free(use(null))
@@ -102,8 +102,8 @@ private[spark] final class OutgoingRows(
   }
 
   /**
-   * Makes `array` the one to sort in. Returns the array to free: the one before, or `array`
-   * itself if the rows have left memory.
+   * Makes `array` the sort array. Returns the array to free: the former one, or `array` itself if
+   * the rows have left memory.
    */
   private def use(array: LongArray): LongArray =
     inTurn(if (cursor == null) array else cursor.late.use(array))
@@ -166,6 +166,6 @@ private[spark] final class OutgoingRows(
 
 private object OutgoingRows {
 
-  /** In the place of an array's longs: the rows have left memory. */
+  /** A result of `tryToLoad`: the rows have left memory. */
   private val HaveLeft = -1L
 }

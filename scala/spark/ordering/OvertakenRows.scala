@@ -9,15 +9,15 @@ import org.apache.spark.util.collection.unsafe.sort.{RadixSort, RecordPointerAnd
 import org.apache.spark.util.collection.unsafe.sort.PrefixComparators.RadixSortSupport
 
 /**
- * The overtaken records of one key at a time, in order. Their pointers and prefixes are sorted:
+ * Sorts the overtaken records of one key at a time. It sorts an array of pointers and prefixes:
  * by Spark's radix sort if there are many records and prefixes decide, else by Spark's adaptive
  * merge sort.
  *
- * Sorted records lie anywhere in memory. Before a batch of them goes out, a loop that does
- * nothing else reads the whole batch, so that the processor waits for all its reads at once.
+ * Consecutive records may lie far apart in memory. So before a batch of them goes out, a loop
+ * touches the whole batch, and the processor waits for all its cache misses at once.
  *
- * `plan` says how large an array the sort takes. The caller gets the array, outside its turn
- * (`Turns`), since that takes memory.
+ * `plan` returns the size of the array that the sort needs. The caller allocates it outside its
+ * turn (`Turns`), since a thread in its turn must not acquire memory.
  */
 private[spark] final class OvertakenRows(records: Records, order: RowOrder) {
   import OvertakenRows._
@@ -34,16 +34,16 @@ private[spark] final class OvertakenRows(records: Records, order: RowOrder) {
     if (compared != 0) compared else records.compareRows(left.recordPointer, right.recordPointer)
   }
 
-  // Set by `plan`: the records of a key, and how to compare them.
+  // set by `plan`: the records of a key, and how to compare them
   private[this] var late: RecordChain = _
   private[this] var packed = false
   private[this] var decides = false
   private[this] var radix: RadixSortSupport = _ // null if the sort merges
 
-  /** A pointer and a prefix for each record, and the room that the sort needs. */
+  /** A pointer and a prefix for each record, then the space that the sort needs. */
   private[this] var pointers: LongArray = _
 
-  // Positions in `pointers`: the first record, the end of its batch, and the end of all.
+  // positions in `pointers`: the first record, the end of its batch, and the end of all records
   private[this] var at = 0
   private[this] var batchEnd = 0
   private[this] var end = 0
@@ -68,10 +68,10 @@ private[spark] final class OvertakenRows(records: Records, order: RowOrder) {
   def sortNanos: Long = nanos
 
   /**
-   * Plans to sort the overtaken records of a key next.
+   * Chooses how to sort the overtaken records of the next key.
    *
    * @param nulls whether the first sort column of a record may be NULL
-   * @return longs of the array that the sort takes
+   * @return the size, in longs, of the array that the sort needs
    */
   def plan(next: RecordChain, nulls: Boolean): Long = {
     late = next
@@ -84,10 +84,10 @@ private[spark] final class OvertakenRows(records: Records, order: RowOrder) {
     late.count * (if (radix != null) 2 * Longs else Longs + Longs / 2)
   }
 
-  /** Longs of the current array. */
+  /** The size of the current array in longs. */
   def room: Long = if (pointers == null) 0L else pointers.size
 
-  /** Makes `array` the current one and returns the one before; both may be null. */
+  /** Makes `array` the current one and returns the former one; both may be null. */
   def use(array: LongArray): LongArray = {
     val before = pointers
     pointers = array
@@ -96,7 +96,7 @@ private[spark] final class OvertakenRows(records: Records, order: RowOrder) {
     before
   }
 
-  /** Sorts the planned records, which replace the records before them. */
+  /** Sorts the planned records; the records of the key before are gone. */
   def sort(): Unit = {
     load()
     val start = System.nanoTime()
@@ -127,7 +127,7 @@ private[spark] final class OvertakenRows(records: Records, order: RowOrder) {
     0
   }
 
-  /** The part of the array behind `count` records. */
+  /** The part of the array after `count` records. */
   private def behind(count: Long): LongArray = {
     val used = 8 * Longs * count
     new LongArray(
@@ -153,7 +153,7 @@ private[spark] final class OvertakenRows(records: Records, order: RowOrder) {
 
 private[spark] object OvertakenRows {
 
-  /** Longs in an array for each record. */
+  /** The longs that a record takes in the array. */
   private val Longs = 2
 
   /** The largest array: it fits a page, and the number of its records fits an Int. */
@@ -162,6 +162,6 @@ private[spark] object OvertakenRows {
   /** With fewer records, the byte counts of a radix sort take longer than insertions do. */
   private val FewestByRadix = 32
 
-  /** Records in a batch: more than the reads that a processor has in flight. */
+  /** The records in a batch: more than the reads that a processor has in flight. */
   private val ReadAhead = 64
 }

@@ -7,32 +7,34 @@ import org.apache.spark.unsafe.Platform
 
 /**
  * Prefixes of 8 bytes that tell strings apart better than their first 8 bytes do. Timestamps,
- * paths or numbered names all begin with the same bytes; at each place behind them stand only a
- * few values, such as ten digits or one hyphen. So a prefix omits the common bytes and packs the
- * next places by mixed radix: each place holds a byte's distance from the least byte there.
+ * paths or numbered names share their first bytes, and each place after these has few values,
+ * such as ten digits or one hyphen. So a prefix omits the common bytes and packs the next places
+ * by mixed radix. The digit of a place is the byte's distance from the least byte at this place.
  *
- * @param column the position of the strings, or binaries, in their rows
+ * @param fields the number of columns of a row
+ * @param column the ordinal of the column with the strings or binaries
  */
 private[spark] final class PackedPrefix(records: Records, fields: Int, column: Int) {
   import PackedPrefix._
 
   private[this] val row = new UnsafeRow(fields)
 
-  // The string of the record that was read last.
+  // the string of the record that was read last
   private[this] var base: AnyRef = _
   private[this] var start = 0L
   private[this] var size = 0
 
   private[this] var shared = 0 // bytes that all strings begin with
-  private[this] var places = 0 // packed places behind the shared bytes
+  private[this] var places = 0 // packed places after the shared bytes
   // the least byte at a place; one less if a string ends there
   private[this] val least = new Array[Int](MostPlaces)
   private[this] val greatest = new Array[Int](MostPlaces)
   private[this] val isEnd = new Array[Boolean](MostPlaces) // whether a string ends there
 
   /**
-   * Fits prefixes to the strings of a chain, none of them NULL. Afterwards `prefix` answers for
-   * each of these strings; a smaller string never has a larger prefix.
+   * Fits the prefixes to the strings of a chain, none of them NULL. Afterwards, `prefix` may be
+   * called for these strings. A smaller string never has a larger prefix. Cost: two passes over
+   * the chain.
    *
    * @return whether strings of equal prefixes are equal
    */
@@ -89,8 +91,8 @@ private[spark] final class PackedPrefix(records: Records, fields: Int, column: I
   }
 
   /**
-   * The number of bytes, up to `most`, that the string at `otherStart` shares with the string
-   * read last.
+   * The number of first bytes, up to `most`, that the string at `otherStart` shares with the
+   * string read last.
    */
   private def commonBytes(otherBase: AnyRef, otherStart: Long, most: Int): Int = {
     var i = 0
@@ -101,8 +103,8 @@ private[spark] final class PackedPrefix(records: Records, fields: Int, column: I
   }
 
   /**
-   * Finds the range of bytes at each of the first places; returns the places of the longest
-   * string.
+   * Finds the range of bytes at each of the first places. Returns the number of places in the
+   * longest string.
    */
   private def findRanges(chain: RecordChain): Int = {
     Arrays.fill(least, 255)
@@ -129,6 +131,6 @@ private[spark] final class PackedPrefix(records: Records, fields: Int, column: I
 
 private object PackedPrefix {
 
-  /** The number of places that fit if each has two values. */
+  /** The greatest number of packed places: it is reached if each place has two values. */
   private val MostPlaces = 63
 }

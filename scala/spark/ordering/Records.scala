@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.{Platform, UnsafeAlignedOffset}
 
 /**
- * Records in a task's pages, by address. A record has the prefix of the order, the address of the
- * next record of its list, and the row as Spark's sorters expect it, with its size first.
+ * Reads and writes records in a task's pages, by address. A record has the sort prefix, the
+ * address of the next record in its list, the size of the row, and the row.
  */
 private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) {
   import Records._
@@ -35,7 +35,7 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
     copy(row.getBaseObject, row.getBaseOffset, base, at + HeaderBytes, size)
   }
 
-  /** Copies the bytes of a row, which are whole words; a loop copies a few words faster. */
+  /** Copies the bytes of a row, which are whole words. For a few words, a loop is faster. */
   private def copy(from: AnyRef, fromOffset: Long, to: AnyRef, toOffset: Long, size: Int): Unit =
     if (size <= CopiedByWords) {
       var i = 0
@@ -54,8 +54,8 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
   }
 
   /**
-   * Reads a record's first and last word, which loads both into the processor's caches. The value
-   * read has no meaning.
+   * Reads a record's first and last word, so that both are in the processor's caches. The result
+   * has no meaning.
    */
   def touch(record: Long): Long = {
     val base = manager.getPage(record)
@@ -65,8 +65,8 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
   }
 
   /**
-   * Whether a record that arrived later belongs before an older one. The prefixes decide if they
-   * can, else the rows do.
+   * Whether the record that arrived later comes first in the order. The prefixes decide if they
+   * can; else the rows are compared.
    *
    * @param nulls whether the first sort column of either may be NULL
    */
@@ -94,7 +94,7 @@ private[spark] final class Records(manager: TaskMemoryManager, order: RowOrder) 
     0
   )
 
-  /** Whether comparing the prefixes, with this result, decides the order. */
+  /** Whether this result of comparing the prefixes decides the order. */
   private def isDecided(compared: Int, nulls: Boolean): Boolean =
     compared != 0 || (prefixDecides && !nulls)
 }
@@ -111,7 +111,7 @@ private[spark] object Records {
   def bytes(row: UnsafeRow): Int = HeaderBytes + row.getSizeInBytes
 }
 
-/** Records in the order of their arrival, each linked to the next. */
+/** A linked list of records, in the order of their arrival. */
 private[spark] final class RecordChain(records: Records) {
   private[this] var oldest = 0L
   private[this] var youngest = 0L
@@ -131,7 +131,7 @@ private[spark] final class RecordChain(records: Records) {
     length += 1
   }
 
-  /** Visits each record, oldest first; `visit` may link it anew. */
+  /** Visits each record, oldest first. `visit` may link the record into another list. */
   def foreach(visit: Long => Unit): Unit = {
     var record = oldest
     var left = length
@@ -145,10 +145,10 @@ private[spark] final class RecordChain(records: Records) {
 }
 
 /**
- * The records of a key, in two chains. A record is in order if no record that came before it
- * belongs after it. All others are overtaken, in `late`, and are the only ones to sort. Of two
- * equal records, the one in order came first: a record that comes after its overtaken equal is
- * overtaken, too.
+ * The records of a key, in two chains. A record is in order if no record that arrived before it
+ * belongs after it. All other records are overtaken; they are in `late`, and only they have to be
+ * sorted. If an overtaken record equals one in order, the one in order arrived first, since a
+ * record that arrives after its overtaken equal is overtaken, too.
  */
 private[spark] final class RecordList(records: Records, val inOrder: RecordChain) {
   val late = new RecordChain(records)
@@ -178,7 +178,7 @@ private[spark] final class RecordList(records: Records, val inOrder: RecordChain
   def unsorted: JavaIterator[RecordList] =
     Arrays.asList(new RecordList(records, inOrder), new RecordList(records, late)).iterator()
 
-  /** Visits each record; equal records in the order of their arrival. */
+  /** Visits each record. Equal records come in the order of their arrival. */
   def foreach(visit: Long => Unit): Unit = {
     inOrder.foreach(visit)
     late.foreach(visit)

@@ -13,8 +13,8 @@ import org.apache.spark.sql.types.{BinaryType, StringType}
 import org.apache.spark.util.collection.unsafe.sort.{PrefixComparator, RecordComparator}
 
 /**
- * An order of rows in the forms that Spark's sorters take. The prefix, 8 bytes from the first
- * sort column, is compared first. The whole order decides between rows of equal prefixes.
+ * An order of rows in the forms that Spark's sorters take. A prefix of 8 bytes, from the first
+ * sort column, is compared first. If two prefixes are equal, the whole order decides.
  *
  * @param radix whether Spark's radix sort may be used
  */
@@ -32,8 +32,8 @@ private[spark] final case class RowOrder(
   def prefixComparator: PrefixComparator = SortPrefixUtils.getPrefixComparator(first)
 
   /**
-   * The position of the first sort column, if it has strings or binaries that are compared by
-   * their bytes.
+   * The ordinal of the first sort column, if it has strings or binaries that are compared by
+   * bytes.
    */
   def bytesColumn: Option[Int] = first.child match {
     case BoundReference(column, StringType | BinaryType, _) => Some(column)

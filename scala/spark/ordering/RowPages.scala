@@ -10,9 +10,9 @@ import org.apache.spark.unsafe.memory.MemoryBlock
 import io.sash.spark.memory.Spillable
 
 /**
- * The pages that hold the rows, as a consumer of the task's memory. While rows arrive it gives no
- * memory to other consumers, as Spark's sorter does not either. If memory runs out then,
- * [[OrderTask]] hands the rows themselves to Spark's sorter.
+ * The pages with the rows, as a consumer of the task's memory. While rows arrive, the pages are
+ * not spilled for other consumers. If memory runs out then, [[OrderTask]] hands the rows to
+ * Spark's sorter.
  */
 private[spark] final class RowPages(manager: TaskMemoryManager)
     extends MemoryConsumer(
@@ -25,7 +25,7 @@ private[spark] final class RowPages(manager: TaskMemoryManager)
   private[this] var pageUsed = 0L
   private[this] var peak = 0L
 
-  /** The rows that go out; null while rows arrive, and after the last has gone out. */
+  /** The rows that go out; null while rows arrive, and after the last row has gone out. */
   @volatile var outgoing: Spillable = _
 
   def peakBytes: Long = math.max(peak, getUsed)
@@ -33,7 +33,8 @@ private[spark] final class RowPages(manager: TaskMemoryManager)
   /** Allocates `bytes` in a page and returns their address. */
   def allocate(bytes: Int): Long = {
     if (page == null || pageUsed + bytes > page.size) {
-      // as large as all pages before, so that pages are at most about twice as large as the rows
+      // as large as all pages so far, so that pages have at most about twice the bytes of the
+      // rows
       page = allocatePage(math.max(bytes.toLong, math.min(getUsed, manager.pageSizeBytes)))
       pages.add(page)
       pageUsed = 0L
@@ -49,8 +50,7 @@ private[spark] final class RowPages(manager: TaskMemoryManager)
   }
 
   /**
-   * Hands over all pages except the page of `used`. The caller frees them after its turn has
-   * ended.
+   * Hands over all pages but the page of `used`. The caller frees them after its turn has ended.
    */
   def take(used: UnsafeRow): JavaList[MemoryBlock] = synchronized {
     peak = peakBytes
@@ -95,7 +95,7 @@ private object RowPages {
   /** Spark pools freed pages of at least this size. */
   private val SmallestPage = 1L << 20
 
-  /** Whether an object, or an address if `base` is null, lies in a page. */
+  /** Whether a page holds an object, or an address if `base` is null. */
   def holds(page: MemoryBlock, base: AnyRef, offset: Long): Boolean =
     if (base != null) page.getBaseObject eq base
     else page.getBaseOffset <= offset && offset < page.getBaseOffset + page.size

@@ -7,20 +7,17 @@ import org.apache.spark.sql.execution.window.WindowExecBase
 
 /**
  * Replaces an [[OrderingExec]] by Spark's sort if the answers of a window above depend on the
- * order of its keys.
+ * order of the step's keys.
  *
- * Rows that tie in a window arrive in the order that the operators below give them. In Spark's
- * own plan, a window below hands its rows on key by key, the keys sorted; an [[OrderingExec]]
- * hands keys on in any order. An exchange between them loses the order, unless it reads a single
- * partition.
+ * Rows that tie in a window come in the order in which the operators below give them. In Spark's
+ * own plan, a window below passes rows on by key, with sorted keys. An [[OrderingExec]] passes
+ * keys on in any order. An exchange in between loses the order, unless it reads one partition.
  */
 private[spark] object SeenOrder {
 
   def apply(plan: SparkPlan): SparkPlan = below(plan, Nil)
 
-  /**
-   * An operator above takes rows that are equal in these columns in the order in which they come.
-   */
+  /** Columns of an operator above. It depends on the order of rows that are equal in them. */
   private final case class TieColumns(columns: Seq[Expression]) {
     def and(more: Seq[Expression]): TieColumns = TieColumns(columns ++ more)
 
@@ -45,7 +42,7 @@ private[spark] object SeenOrder {
           OneSort.withReason(window, child, KeptSort.SeenAbove, told = true)
         case _ => withChild(window, child)
       }
-    // such a window may rank rows that tie by their place
+    // Spark's window may have a function such as row_number, which sees the order of ties
     case window: WindowExecBase =>
       val own = tiesOf(window.partitionSpec, window.orderSpec)
       withChild(window, below(window.child, seen :+ own))
@@ -57,17 +54,14 @@ private[spark] object SeenOrder {
     case filter: FilterExec => withChild(filter, below(filter.child, seen))
     case exchange: Exchange if exchange.child.outputPartitioning.numPartitions != 1 =>
       withChild(exchange, below(exchange.child, Nil))
-    // any rows of another operator may tie, since nothing is known of its columns
+    // nothing is known of other operators' columns, so that any of their rows may tie
     case other => other.mapChildren(below(_, seen.map(_ => TieColumns(Nil)).distinct))
   }
 
   private def tiesOf(keys: Seq[Expression], order: Seq[SortOrder]): TieColumns =
     TieColumns(keys ++ order.map(_.child))
 
-  /**
-   * The columns below a projection. For a column that it computes, the expression stands in its
-   * place.
-   */
+  /** The columns below a projection. A column that it computes is replaced by its expression. */
   private def columnsBelow(ties: TieColumns, project: ProjectExec): Seq[Expression] = {
     val computed = project.projectList.collect { case alias: Alias => alias }
     val names = AttributeSet(computed.map(_.toAttribute))

@@ -5,10 +5,10 @@ import org.apache.spark.sash.SparkInternals
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * The rows of Spark's sorter. Before its last row, the sorter frees all its memory. If another
- * thread spills it at that moment, that thread fails with a NullPointerException in
+ * The rows of Spark's sorter. Before it returns the last row, the sorter frees all its memory. A
+ * thread that spills the sorter at that moment fails with a NullPointerException in
  * UnsafeExternalSorter. Spark spills consumers only under the lock of the task's memory manager,
- * so the last row is taken under that lock, too.
+ * so the last row is read under that lock, too.
  */
 private[ordering] final class SortedRows(sorted: Iterator[UnsafeRow], count: Long)
     extends Iterator[UnsafeRow] {

@@ -5,10 +5,9 @@ import org.apache.spark.unsafe.Platform
 import org.apache.spark.util.collection.unsafe.sort.RecordComparator
 
 /**
- * Spark's sorter, but rows that tie come out in the order of their arrival. In memory, Spark's
- * sorter keeps that order. After a spill it merges its files by a priority queue and loses the
- * order. So each row carries its number in 8 bytes behind its own bytes, and the number decides
- * ties.
+ * Spark's sorter, with rows that tie in the order of their arrival. Spark's sorter keeps that
+ * order in memory, but loses it after a spill, when it merges files by a priority queue. So each
+ * row carries its number in 8 bytes after its own, and the number decides ties.
  *
  * Cost: a copy of each row as it arrives.
  */
@@ -55,7 +54,7 @@ private[spark] final class StableSorter(order: RowOrder) {
 private object StableSorter {
   private val NumberBytes = 8
 
-  /** Compares by `order`, and rows that tie by their numbers. */
+  /** Compares rows by `order`, and in a tie by their numbers. */
   private final class ByArrival(order: RecordComparator) extends RecordComparator {
     override def compare(
         leftBase: AnyRef,

@@ -12,9 +12,9 @@ import io.sash.spark.base.TimeUnit.{Day, Micro}
 import io.sash.spark.times.ConstantInterval
 
 /**
- * Gives both bounds of a RANGE frame one type, where they are intervals in different units, as in
- * `INTERVAL 1 HOUR PRECEDING AND INTERVAL 2 SECOND PRECEDING`. Spark refuses such a frame. A
- * frame that would be refused with one type, too, stays as it is, with Spark's own error.
+ * Gives both bounds of a RANGE frame one type if they are intervals in different units, as in
+ * `INTERVAL 1 HOUR PRECEDING AND INTERVAL 2 SECOND PRECEDING`. Spark refuses such a frame. If
+ * Spark would refuse the frame with one type, too, it stays as it is and gets Spark's own error.
  */
 private[spark] final case class CommonBounds(session: SparkSession) extends Rule[LogicalPlan] {
   import CommonBounds._
@@ -40,7 +40,7 @@ private[spark] object CommonBounds {
   private def isConstant(bound: Expression): Boolean =
     bound.resolved && bound.foldable && !bound.isInstanceOf[SpecialFrameBoundary]
 
-  /** None if the two types are one already, or if Spark adds no such interval to the order. */
+  /** None if the two types are equal, or if Spark cannot add such an interval to the order. */
   private def commonType(order: DataType, lower: DataType, upper: DataType): Option[DataType] =
     (order, lower, upper) match {
       case (_, l, u) if l == u => None
@@ -52,7 +52,9 @@ private[spark] object CommonBounds {
       case _                                                         => None
     }
 
-  /** The bound in another type. A frame's text has PRECEDING for a minus sign, so it stays. */
+  /**
+   * The bound in another type. Keeps a minus sign, from which the frame's text gets PRECEDING.
+   */
   private def cast(bound: Expression, to: DataType): Expression = bound match {
     case minus @ UnaryMinus(distance, _) => minus.withNewChildren(Seq(literal(distance, to)))
     case distance                        => literal(distance, to)

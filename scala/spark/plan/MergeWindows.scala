@@ -16,13 +16,13 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
 import io.sash.spark.base.{SashConf, SparkVersions}
 
 /**
- * Makes one Window of two with the same partition and order, one above the other, if the upper
- * one reads no answer of the lower one. A chain of `withColumn(…, f.over(w))` is such a case.
- * Spark's own CollapseWindow does it if nothing lies between them; here projections may compute
- * the upper window's inputs.
+ * Merges two Windows with the same keys and order, one above the other, if the upper one reads no
+ * answer of the lower one. A chain of `withColumn(…, f.over(w))` makes such Windows. Spark's own
+ * CollapseWindow merges them only if nothing lies between them. Here projections may compute the
+ * upper window's inputs.
  *
- * Windows with functions other than aggregates stay as they are: Spark prunes rows below a window
- * of ranks alone.
+ * A window with functions other than aggregates stays as it is, since Spark prunes rows below a
+ * window that has ranks alone.
  */
 private[spark] object MergeWindows extends Rule[LogicalPlan] {
 
@@ -37,7 +37,10 @@ private[spark] object MergeWindows extends Rule[LogicalPlan] {
         merged(upper, list, lower, child).getOrElse(upper)
     }
 
-  /** Projections above a window, as one, unless that would compute a costly column twice. */
+  /**
+   * Matches projections above a window. Gives them as one projection, unless that would compute a
+   * costly column twice, and the window.
+   */
   private object Below {
     def unapply(plan: LogicalPlan): Option[(Seq[NamedExpression], Window)] = plan match {
       case SubqueryAlias(_, child)                => unapply(child)
@@ -55,7 +58,7 @@ private[spark] object MergeWindows extends Rule[LogicalPlan] {
     }
   }
 
-  /** A window with its expressions and its child; other fields differ between versions. */
+  /** Matches a window by fields that all versions of Spark have. Gives expressions and child. */
   private object WindowOver {
     def unapply(w: Window): Option[(Seq[NamedExpression], LogicalPlan)] =
       Some((w.windowExpressions, w.child))
@@ -74,7 +77,7 @@ private[spark] object MergeWindows extends Rule[LogicalPlan] {
       lower: Window,
       child: LogicalPlan
   ): Option[LogicalPlan] = {
-    // the columns that the Project computes from the rows alone, and those from answers
+    // columns that the Project computes from input rows alone, and columns that read answers
     val (ofRows, others) = list.collect { case a: Alias => a }.partition {
       _.references.subsetOf(child.outputSet)
     }

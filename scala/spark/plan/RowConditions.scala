@@ -7,20 +7,19 @@ import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 /**
  * The conditions of a filter above a window.
  *
- * @param ofRows the conditions that the rows of the window's input decide; the window's operator
- *   takes them
- * @param others the rest, in their order
+ * @param ofRows conditions on the window's input, which the window's operator evaluates
+ * @param others all other conditions, in their order
  */
 private[plan] final case class RowConditions(ofRows: Seq[Expression], others: Seq[Expression]) {
 
-  /** The filter that is left above the window's operator. */
+  /** Puts a filter for the other conditions above the window's operator. */
   def above(plan: SparkPlan): SparkPlan =
     others.reduceOption(And(_, _)).fold(plan)(FilterExec(_, plan))
 }
 
 private[plan] object RowConditions extends PredicateHelper {
 
-  /** Plans a filter above a window. `planned` makes the window's operator with its conditions. */
+  /** Plans a filter above a window. `planned` makes the window's operator from its conditions. */
   def planned(condition: Expression, window: Window)(
       planned: Seq[Expression] => Seq[SparkPlan]
   ): Seq[SparkPlan] = {
@@ -31,12 +30,12 @@ private[plan] object RowConditions extends PredicateHelper {
   private def of(condition: Expression, window: Window): RowConditions = {
     val all = splitConjunctivePredicates(condition)
     val (first, rest) = all.span(isOfRows(window))
-    // a condition behind one on an answer may rely on that one, unless it cannot fail
+    // a condition after one on an answer may rely on that one to prevent an error
     val (early, others) = rest.partition(c => isOfRows(window)(c) && cannotFail(c))
     RowConditions(first ++ early, others)
   }
 
-  /** Whether the rows of the window's input are enough to know the condition. */
+  /** Whether the window's input rows are enough to evaluate the condition. */
   private def isOfRows(window: Window)(condition: Expression): Boolean =
     condition.deterministic && condition.references.subsetOf(window.child.outputSet) &&
       !SubqueryExpression.hasSubquery(condition) && !condition.exists(_.isInstanceOf[PythonUDF])

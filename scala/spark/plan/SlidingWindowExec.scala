@@ -25,15 +25,14 @@ import io.sash.spark.windows.{
 /**
  * Aggregates over moving and shrinking frames, in amortised constant time per row.
  *
- * Input: rows clustered by `partitionSpec`, each key's rows together and sorted by `orderSpec`
- * (`KeyOrder`). Rows leave in the order in which they came. If every frame ends at or before the
- * current row (ROWS … AND CURRENT ROW), rows stream through, and the operator takes part in
- * whole-stage code generation. Otherwise a queue, which can spill, holds each row until all rows
- * of its frame have come. In both cases the operator holds one window in memory, not the
- * partition.
+ * Input: rows clustered by `partitionSpec`, with each key's rows together and sorted by
+ * `orderSpec` (`KeyOrder`). Output: the rows in the same order. If every frame ends at or
+ * before the current row (ROWS … AND CURRENT ROW), the operator takes part in whole-stage code
+ * generation. Otherwise a queue, which can spill, holds each row until all rows of its frame have
+ * come. In both cases the operator holds one window in memory, not the partition.
  *
  * A filter above the window on columns of its input is part of the operator. Each row moves the
- * frames; only rows that the filter keeps get results and leave.
+ * frames, but only rows that the filter keeps get results and are part of the output.
  *
  * @param windowExpression named expressions over window calls that Sash accepts
  * @param conditions the filter's conditions; empty if every row gets results
@@ -87,7 +86,7 @@ private[sash] final case class SlidingWindowExec(
   override protected def withNewChildInternal(newChild: SparkPlan): SlidingWindowExec =
     copy(child = newChild)
 
-  /** The results of all calls, as references after the child's output. */
+  /** The results of all calls, as references to columns after the child's output. */
   private def resultReferences: Seq[BoundReference] = calls.zipWithIndex.map { case (c, i) =>
     BoundReference(child.output.length + i, c.expression.dataType, c.expression.nullable)
   }
@@ -124,7 +123,7 @@ private[sash] final case class SlidingWindowExec(
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs()
 
-  /** Empty: the generated code reads each column from the row when it needs it. */
+  /** Empty, since the generated code reads each column from the row when it needs it. */
   override def usedInputs: AttributeSet = AttributeSet.empty
 
   private var taskTerm: String = _
@@ -157,7 +156,7 @@ private[sash] final case class SlidingWindowExec(
         else FalseLiteral
       ExprCode(isNull, JavaCode.expression(s"($value)", dataType))
     }
-    // the code of the row evaluates the columns that it needs; here they would be evaluated again
+    // the row's code has evaluated the columns, so they must not be evaluated once more
     if (row.code.nonEmpty) input.foreach(_.code = EmptyBlock)
     val read = evaluateRequiredVariables(child.output, input, condition.references)
     ctx.currentVars = input

@@ -13,10 +13,10 @@ import io.sash.spark.ordering.{KeptSort, KeyOrder, OrderingExec}
 import io.sash.spark.windows.WindowCall
 
 /**
- * Plans a SlidingWindowExec for the window expressions that Sash accepts, above the operator that
- * orders its rows. Spark plans the other expressions of the node below it, and then Spark's sort
- * serves both operators. A filter above the window on columns of its input goes into the
- * operator, too.
+ * Plans a `SlidingWindowExec` for the window expressions that Sash accepts, above the operator
+ * that orders its rows. The other expressions of the node become a window of Spark's below it,
+ * and then one Spark sort serves both. A filter above the window on columns of its input becomes
+ * part of the operator.
  */
 private[sash] final case class SlidingWindowStrategy(session: SparkSession)
     extends SparkStrategy {
@@ -44,7 +44,7 @@ private[sash] final case class SlidingWindowStrategy(session: SparkSession)
           refusal(e, window).map(r => (e, r)).toLeft(e)
         }
         theirs.foreach { case (e, r) => checkSparks(e, r.reason) }
-        // Spark puts columns of its own beside the windows of a correlated subquery
+        // Spark adds plain columns to the window of a correlated subquery
         window.setTagValue(
           Refusal.Tag,
           theirs.collect { case (e, r) if !e.isInstanceOf[Attribute] => (described(e), r) }
@@ -98,7 +98,7 @@ private[sash] final case class SlidingWindowStrategy(session: SparkSession)
     }
   }
 
-  /** Fails if the expression has a window or aggregate that Spark has no operator for. */
+  /** Throws if the expression has a window or an aggregate that Spark cannot run. */
   private def checkSparks(e: Expression, why: String): Unit =
     e.foreach {
       case a: OnlySash => throw a.notRun(why)

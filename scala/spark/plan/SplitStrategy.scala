@@ -8,8 +8,8 @@ import org.apache.spark.sql.internal.SQLConf
 import io.sash.spark.split.SplitWindows
 
 /**
- * Plans the windows that many tasks answer, even for one key. [[SlidingWindowStrategy]], or
- * Spark, plans all others.
+ * Plans the windows that many tasks answer, even for one key. [[SlidingWindowStrategy]] or Spark
+ * plans all other windows.
  */
 private[spark] object SplitStrategy extends SparkStrategy {
 
@@ -20,7 +20,7 @@ private[spark] object SplitStrategy extends SparkStrategy {
     case _ => Nil
   }
 
-  /** @param plan the window, or the filter above it, by which EXPLAIN finds the reason */
+  /** @param plan the window, or the filter above it; it gets the reason as a tag for EXPLAIN */
   private def planned(
       plan: LogicalPlan,
       window: Window,

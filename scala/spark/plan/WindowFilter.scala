@@ -8,9 +8,9 @@ import org.apache.spark.sql.catalyst.plans.logical.Window
 import org.apache.spark.sql.types.DataType
 
 /**
- * Hides the condition of a window's FILTER from analysis to planning. If Spark's optimizer finds
- * the condition false, it replaces the aggregate by a literal, which is no longer a valid window
- * function and knows no slide. It does not look into this expression.
+ * Hides the condition of a window's FILTER between analysis and planning. If Spark's optimizer
+ * finds such a condition false, it replaces the aggregate by a literal. That is no valid window
+ * function, and has no slide. The optimizer does not look into this expression.
  */
 private[spark] final case class WindowFilter(child: Expression) extends UnaryExpression {
   override def dataType: DataType = child.dataType
@@ -38,7 +38,7 @@ private[spark] object WindowFilter {
     case _ => call
   }
 
-  /** The window with its conditions unwrapped, or none if no condition is wrapped. */
+  /** The window with its conditions unwrapped; none if no condition is wrapped. */
   def released(window: Window): Option[Window] =
     Option.when(window.windowExpressions.exists(_.exists(_.isInstanceOf[WindowFilter]))) {
       window

@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
 import io.sash.spark.base.{Filtered, TimeUnit}
 
 /**
- * A plan with NULL in the place of an error. A job beside the query that reads the same rows must
- * not fail before the query does, or where the query does not.
+ * Makes a plan give NULL instead of an error. A second job that reads the same rows must not fail
+ * before the query does, or if the query does not.
  */
 private[spark] object WithoutErrors extends PredicateHelper {
 

@@ -12,9 +12,9 @@ import io.sash.spark.kinds.SlidingAggregate
 import io.sash.spark.multisets.MovingAggregate
 
 /**
- * Allows aggregates over windows that Spark's analyzer would refuse: DISTINCT over any frame;
- * median, percentile_cont, percentile_disc and listagg WITHIN GROUP over an ordered one. An
- * aggregate that Sash cannot run either stays unchanged, and Spark refuses it. In batch, a
+ * Allows aggregates over windows that Spark's analyzer would refuse: DISTINCT over any frame, and
+ * median, percentile_cont, percentile_disc and listagg WITHIN GROUP over an ordered one. If Sash
+ * cannot run an aggregate either, it stays unchanged, and Spark refuses it. In batch, a
  * `WindowFilter` hides each FILTER from the optimizer, which could break the window.
  *
  * @param overStreams whether the rule applies to windows over streams, or to all others
@@ -43,7 +43,7 @@ private[spark] object WrapMovingAggregates {
     case _                         => e
   }
 
-  /** Puts an aggregate in its place that Spark allows over windows, where it refuses this one. */
+  /** Replaces an aggregate that Spark refuses over windows by one that it allows. */
   def moved(e: WindowExpression): WindowExpression = e.windowFunction match {
     case call: AggregateExpression if isRefused(call, e.windowSpec) =>
       moving(call.aggregateFunction, call.isDistinct).fold(e) { moving =>
@@ -63,7 +63,7 @@ private[spark] object WrapMovingAggregates {
       (spec.orderSpec.nonEmpty || spec.frameSpecification != Entire))
 
   /**
-   * Whether the function has an order of its own. Spark accepts it over whole partitions only.
+   * Whether the function orders its input itself. Spark accepts it over whole partitions alone.
    */
   private def isOrdered(f: AggregateFunction): Boolean = f match {
     case _: Median | _: PercentileCont | _: PercentileDisc => true

@@ -12,11 +12,12 @@ import org.apache.spark.util.sketch.BloomFilter
 import io.sash.spark.windows.Ties
 
 /**
- * Whether a row may be among some others, whose hashes a Bloom filter has: true for all of them,
- * and for few more. As a condition of a MERGE on its table alone it leaves out rows before they
- * are shuffled for a join.
+ * Looks up a row's hash in a Bloom filter over the hashes of other rows. It is true for each of
+ * these rows, and for at most 1% of all others. As a condition on the table of a MERGE, it drops
+ * rows before they are shuffled for the join.
  *
- * @param child the row's hash
+ * @param child the row's hash, a BIGINT
+ * @param hashes the Bloom filter, serialized
  */
 private[refresh] final case class Among(child: Expression, hashes: Broadcast[Array[Byte]])
     extends UnaryExpression
@@ -25,7 +26,7 @@ private[refresh] final case class Among(child: Expression, hashes: Broadcast[Arr
   @transient private lazy val filter =
     BloomFilter.readFrom(new ByteArrayInputStream(hashes.value))
 
-  /** For the code that Spark generates. */
+  /** Generated code calls this. */
   def mayContain(hash: Long): Boolean = filter.mightContainLong(hash)
 
   // a table's log may keep the text of a MERGE
@@ -44,15 +45,15 @@ private[refresh] final case class Among(child: Expression, hashes: Broadcast[Arr
 
 private[refresh] object Among {
 
-  /** At most so many of the other rows are taken for one of them. */
+  /** The Bloom filter's rate of false positives. */
   private val Wrong = 0.01
 
   /**
-   * Looks up the id of a table's row among the ids of some rows. None if equal ids may have other
-   * hashes.
+   * The look-up of a table row's id among the ids of `rows`, as a function of the id's columns.
+   * None if equal ids may have different hashes. Cost: one job over `rows`.
    *
-   * @param ids the columns of the id, which the table has, too
-   * @param count the number of the rows
+   * @param ids the columns of the id, in `rows` and in the table
+   * @param count the number of `rows`
    */
   def one(
       table: DataFrame,

@@ -7,11 +7,11 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 
 /**
- * The rows that a query makes of the changed rows of its tables, old and new, as if no window
- * were there: where they stood, and where they stand now.
+ * The rows that a query makes of the changed rows of its tables, old and new, if windows give
+ * NULL. They say at which keys and times the changed rows were, and are now.
  *
- * @param rows in the columns of the query; none if it reads no changed table
- * @param unknown the columns that read windows or groups, which are NULL in these rows
+ * @param rows a plan with the columns of the query; none if it reads no changed table
+ * @param unknown the columns that read windows or groups; they are NULL in `rows`
  */
 private[refresh] final case class ChangedRows(rows: Option[LogicalPlan], unknown: AttributeSet) {
   private def over(plan: LogicalPlan => LogicalPlan, more: Seq[Attribute] = Nil): ChangedRows =
@@ -23,9 +23,9 @@ private[refresh] final case class ChangedRows(rows: Option[LogicalPlan], unknown
 private[refresh] object ChangedRows extends PredicateHelper {
 
   /**
-   * Those of each place where the query reads a changed table, beside the query as if the unions
-   * had no other rows than the place's. Fails if a row's change may change answers that its key
-   * and time do not tell.
+   * For each place where the query reads a changed table: the query, whose unions keep only the
+   * child with this place, and its changed rows. Throws if a changed row may change answers that
+   * cannot be found by the row's key and time.
    *
    * @param changes the changed rows of a table, in the table's columns
    */
@@ -37,7 +37,7 @@ private[refresh] object ChangedRows extends PredicateHelper {
     for (one <- alone(query); rows <- below(one, changes).rows) yield one -> rows
   }
 
-  /** The query with one of its changed tables each, of those that unions put together. */
+  /** One plan for each child of a union that reads a changed table; it keeps that child alone. */
   private def alone(plan: LogicalPlan): Seq[LogicalPlan] = plan match {
     case _ if !ChangedTable.isIn(plan) => Seq(plan)
     case u: Union =>
@@ -98,7 +98,7 @@ private[refresh] object ChangedRows extends PredicateHelper {
           case known                         => known
         }
         rows.over(Project(list, _), p.projectList.filter(rows.isUnknown).map(_.toAttribute))
-      // a row that the query leaves out still is in the windows of others
+      // the filter comes after windows: a row that it drops still lies in windows of other rows
       case f: Filter if RowsBelow.meet(f.child) => child
       case f: Filter =>
         val rows = child
@@ -127,7 +127,7 @@ private[refresh] object ChangedRows extends PredicateHelper {
       "to a table, refresh that, and run the rest over it"
   )
 
-  /** Changed rows with the columns that an operator puts beside them; whichever these are. */
+  /** Changed rows, and NULL for each column that the operator adds. */
   private def beside(plan: LogicalPlan, rows: ChangedRows): ChangedRows = {
     val more = plan.output.filterNot(a => rows.rows.forall(_.outputSet.contains(a)))
     val columns = plan.output.map(a => if (more.contains(a)) nothing(a) else a)
@@ -156,7 +156,7 @@ private[refresh] object ChangedRows extends PredicateHelper {
     case _                  => false
   }
 
-  /** A join whose rows come from one row of the changed side, whatever the other rows are. */
+  /** The changed rows of a join. Throws unless each row of it comes from one changed-side row. */
   private def ofJoin(j: Join, left: ChangedRows, right: ChangedRows): ChangedRows = {
     val isOneByOne = (left.rows, right.rows, j.joinType) match {
       case (_, None, _: InnerLike | LeftOuter | LeftSemi | LeftAnti) => true

@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan}
 import io.sash.spark.base.SashErrors
 
 /**
- * A place where a query reads a table whose rows have changed. It stands in the query for the
- * table's plan while the query is taken apart, and never runs.
+ * A place where a query reads a table whose rows have changed. It replaces the table's plan while
+ * the query is taken apart, and never runs.
  */
 private[refresh] final case class ChangedTable(name: String, table: LogicalPlan)
     extends LeafNode {
@@ -19,11 +19,11 @@ private[refresh] object ChangedTable {
   def isIn(plan: LogicalPlan): Boolean =
     plan.exists(_.isInstanceOf[ChangedTable]) || isInSubquery(plan)
 
-  /** Whether a subquery among the expressions of a plan reads such a table. */
+  /** Whether a subquery in an expression of the plan reads a changed table. */
   def isInSubquery(plan: LogicalPlan): Boolean =
     plan.exists(_.subqueries.exists(isIn))
 
-  /** The plan with the tables themselves. */
+  /** The plan with each `ChangedTable` replaced by its table. */
   def restored(plan: LogicalPlan): LogicalPlan =
     plan.transformDownWithSubqueries { case t: ChangedTable => t.table }
 

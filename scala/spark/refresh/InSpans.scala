@@ -5,14 +5,14 @@ import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types.BooleanType
 
-/** Whether any span of a key meets a range of time. Both ends belong to spans and range. */
+/** Whether a span of a key overlaps a range of time. Spans and the range include their ends. */
 private[refresh] object InSpans {
 
   /**
    * @param from the least time of the range
-   * @param until the greatest
-   * @param firsts the first times of the key's spans, in order; no two spans meet
-   * @param lasts their last times, in order
+   * @param until the greatest time of the range
+   * @param firsts the first times of the key's spans, in order; no two spans overlap
+   * @param lasts the last times of these spans, in order
    */
   def apply(
       from: Expression,
@@ -23,8 +23,8 @@ private[refresh] object InSpans {
     StaticInvoke(InSpans.getClass, BooleanType, "meet", Seq(from, until, firsts, lasts))
 
   /**
-   * Generated code calls this. Of the spans that begin in time, the last one is the one that ends
-   * last.
+   * Generated code calls this. Among the spans that begin by `until`, the last one has the
+   * greatest end. So one binary search is enough.
    */
   def meet(from: Long, until: Long, firsts: ArrayData, lasts: ArrayData): Boolean = {
     var low = 0

@@ -25,20 +25,20 @@ import io.sash.spark.base.TimeUnit.Micro
 import io.sash.spark.lateral.LateralWindows
 
 /**
- * A query with windows over tables that have changed: it finds the answers that may be others
- * now, and makes them anew. Python's `sash.refreshed` asks it.
+ * A query with windows over tables that have changed. It finds the answers that may differ now,
+ * and computes them anew. Python's `sash.refreshed` calls it.
  *
- * A row has to be answered again if a changed row, old or new, lies in its window. A row has to
- * be read if it lies in the window of such a row. Both follow from how far windows reach, in time
- * and within a key.
+ * A row is answered again if a changed row, old or new, lies in its window. A row is read if it
+ * lies in the window of such a row. Both follow from the reach of the windows: how far from a row
+ * of the same key the rows of its window may lie in time.
  *
- * @param query with a [[ChangedTable]] at each place where it reads a changed table
- * @param changed for each of these places the rows that the query makes of changed rows, in its
- *   columns, and how far the windows reach that they may be in
- * @param keys the columns of the query that tell apart rows which never meet in a window
- * @param time the order of the windows, as one of the query's columns or the start of its hops;
- *   none if any row of a key may be in the window of another
- * @param reach the longest one of all windows
+ * @param query has a [[ChangedTable]] at each place where it reads a changed table
+ * @param changed for each of these places, the rows that the query makes of the place's changed
+ *   rows, in the query's columns, and the reach of the windows that may hold them
+ * @param keys columns of the query. Rows that differ in one of them never meet in a window
+ * @param time the order of the windows: a column of the query, or the start of its hop windows.
+ *   None if any row of a key may be in the window of another
+ * @param reach the longest reach of all windows
  */
 final class Refresh private (
     session: SparkSession,
@@ -52,13 +52,13 @@ final class Refresh private (
   /** The names of the key's columns. */
   def keyNames: Array[String] = keys.map(_.name).toArray
 
-  /** The name of the column that is the time, or whose first field is; or null. */
+  /** The name of the column that is the time, or has it as its first field. Null without one. */
   def timeName: String =
     time.flatMap(_.collectFirst { case a: Attribute => a.name }).orNull
 
   /**
-   * The spans whose answers may be others now: the keys, and the first and the last time. NULL
-   * stands for no limit. No two spans of a key meet.
+   * The spans whose answers may differ now. Columns: the keys, the first time and the last time,
+   * where NULL means no limit. No two spans of a key overlap.
    */
   def spans: DataFrame = {
     val by = keys.indices.map(i => col(s"key_$i"))
@@ -82,11 +82,11 @@ final class Refresh private (
     run(Project(names ++ ends, table))
   }
 
-  /** A span for each of some rows. */
+  /** One span for each row; spans of a key may overlap. */
   private def spansOf(rows: LogicalPlan, reach: WindowReach): LogicalPlan = {
     val units = time.fold[Expression](Literal(null, LongType))(Spans.units)
     def end(moved: Expression, none: Literal) = If(IsNull(units), none, moved)
-    // by numbers, since a name of the query's may be one of these
+    // the keys are renamed, since the query may have columns named `first` or `last`
     val numbered = keys.zipWithIndex.map { case (k, i) => Alias(k, s"key_$i")() } :+
       Alias(end(Spans.back(units, reach.ahead), Spans.NoFirst), "first")() :+
       Alias(end(Spans.ahead(units, reach.back), Spans.NoLast), "last")()
@@ -94,15 +94,15 @@ final class Refresh private (
   }
 
   /**
-   * Looks through all spans. A few of them become rows of the driver, which each plan has with
-   * it; more stay where they are.
+   * Counts the spans, and groups them by key. At most `few` spans are collected to the driver and
+   * become a local relation; more stay a plan.
    */
   def found(spans: DataFrame, few: Long): Spans = {
     val numbers = keys.indices.map(i => s"key_$i")
     val units = run(inUnits(spans)).toDF(numbers :+ "first" :+ "last": _*)
     val ends = Seq(min("first"), max("last"))
     val all = units.agg(count(lit(1)), ends ++ numbers.map(count(_)): _*).head()
-    // any ends, where there is no span
+    // without spans, 0 does as an end
     def number(at: Int): Long = if (all.isNullAt(at)) 0L else all.getLong(at)
     def kept(rows: DataFrame): DataFrame = if (number(0) <= few) local(rows) else rows
     val byKey = kept(
@@ -137,19 +137,19 @@ final class Refresh private (
     Project(table.output.dropRight(2) ++ ends, table)
   }
 
-  /** The query's answers within some spans, from the rows within their reach alone. */
+  /** The query's answers within the spans. It reads only rows within reach of the spans. */
   def answers(spans: Spans): DataFrame = {
     val read = new RowsInReach(spans.near).below(query, keys, time, reach)
     run(spans.near(ChangedTable.restored(read), keys, time, WindowReach.Own))
   }
 
-  /** The rows of a table with the query's keys and time that lie within some spans. */
+  /** The rows of a table that lie within the spans. The table has the query's keys and time. */
   def within(rows: DataFrame, spans: Spans): DataFrame = {
     val table = rows.queryExecution.analyzed
     run(spans.near(table, keys.map(columnOf(table)), timeOf(table), WindowReach.Own))
   }
 
-  /** The rows of a table with the query's time between the first span and the last. */
+  /** The rows of a table whose time lies between the first span and the last. */
   def near(rows: DataFrame, spans: Spans): DataFrame = {
     val table = rows.queryExecution.analyzed
     val limits = timeOf(table).flatMap(spans.between(_, WindowReach.Own))
@@ -157,13 +157,13 @@ final class Refresh private (
   }
 
   /**
-   * Runs a MERGE of some answers into a table.
+   * Runs a MERGE of answers into a table.
    *
-   * @param text which names the table `t`. The call of `sash_among` in it becomes the conditions
-   *   on the table alone: that a row may have the id of one of the answers, and that it lies
-   *   between the first span and the last
+   * @param text the MERGE, in which the table is `t`. Its call of `sash_among` becomes a
+   *   condition on the table alone: a row may have an answer's id, and its time lies between the
+   *   first span and the last
    * @param ids the columns of the id, quoted
-   * @param count the number of the answers; 0 if all of them are new
+   * @param count the number of answers; 0 if all of them are new
    */
   def merge(
       text: String,
@@ -200,6 +200,8 @@ final class Refresh private (
 object Refresh {
 
   /**
+   * Takes a query apart, or throws an error that says why it cannot be refreshed.
+   *
    * @param changes the changed rows of each table, old and new, in the table's columns
    */
   def of(query: DataFrame, changes: JMap[String, DataFrame]): Refresh = {
@@ -220,7 +222,7 @@ object Refresh {
         )
     }
     val rows = changes.asScala.view.mapValues(_.queryExecution.analyzed).toMap
-    // refuses a query before its columns are looked for
+    // this refuses a query, so it comes before the search for keys
     val changed = ChangedRows.of(plan, rows)
     val zone = session.sessionState.conf.sessionLocalTimeZone
     val (time, reach) = timeOf(plan, zone)
@@ -229,7 +231,7 @@ object Refresh {
       RowOrdering.isOrderable(a.dataType) && RowsBelow.isKey(plan, a) &&
       !time.exists(_.references.contains(a))
     }
-    // a time of groups is no key beside others, so that spans join
+    // a time column beside other keys is no key, so that spans of one key can be merged
     val timeless = all.filterNot(a => time.nonEmpty && isInstant(a.dataType))
     val keys = if (timeless.isEmpty && isKeyed) all else timeless
     if (keys.isEmpty && isKeyed && !time.exists(RowsBelow.isKey(plan, _)))
@@ -243,7 +245,7 @@ object Refresh {
     new Refresh(session, plan, withReach, keys, time, reach)
   }
 
-  /** The share of a table's bytes that the files have which some of its rows are read from. */
+  /** The share of the table's bytes, from 0 to 1, that lies in the files which `rows` reads. */
   def share(rows: DataFrame, table: DataFrame): Double = {
     def bytes(plan: LogicalPlan) = plan.collectLeaves().map(_.stats.sizeInBytes).sum
     val all = bytes(table.queryExecution.analyzed)
@@ -251,10 +253,10 @@ object Refresh {
     else (BigDecimal(bytes(rows.queryExecution.optimizedPlan)) / BigDecimal(all)).toDouble
   }
 
-  /** Whether no file or part of a table is left in which one of some rows may be. */
+  /** Whether no file or partition is left after pruning, so that there are no rows. */
   def isNone(rows: DataFrame): Boolean = rows.queryExecution.toRdd.getNumPartitions == 0
 
-  /** The rows that scans of all tables but one gave for a DataFrame when it was computed. */
+  /** How many rows the scans gave when `rows` was computed, without scans of the table `but`. */
   def rowsRead(rows: DataFrame, but: DataFrame): Long = {
     val columns = AttributeSet(but.queryExecution.analyzed.collectLeaves().flatMap(_.output))
     ExecutedPlan
@@ -276,14 +278,14 @@ object Refresh {
     case _               => false
   }
 
-  /** The name of the table that a DataFrame is all of; null if it is something else. */
+  /** The name of the table that a DataFrame reads as a whole; null if it is something else. */
   def tableName(rows: DataFrame): String = rows.queryExecution.analyzed match {
     case SubqueryAlias(id, child) if isTable(child) =>
       (id.qualifier :+ id.name).map(part => s"`${part.replace("`", "``")}`").mkString(".")
     case _ => null
   }
 
-  /** The name by which a plan reads a table, and the table. */
+  /** The plan of a table: its full name above its rows. */
   private def aliasOf(session: SparkSession, name: String): SubqueryAlias =
     session.table(name).queryExecution.analyzed match {
       case alias: SubqueryAlias => alias
@@ -307,11 +309,11 @@ object Refresh {
           .getOrElse(alias)
     }
 
-  /** Whether two names are of one table. Each has the letters' case that a query writes. */
+  /** Whether two names mean one table. The names keep the case in which a query writes them. */
   private def isSame(a: AliasIdentifier, b: AliasIdentifier, as: Resolver): Boolean =
     (a.qualifier :+ a.name).corresponds(b.qualifier :+ b.name)(as)
 
-  /** Whether a plan is all of a table or view; another query may have an alias of that name. */
+  /** Whether a plan is a whole table or view, and no subquery with an alias of that name. */
   private def isTable(plan: LogicalPlan): Boolean = plan match {
     case _: LeafNode | _: View => true
     // Spark pads columns of CHAR above a table
@@ -323,11 +325,14 @@ object Refresh {
     case _ => false
   }
 
-  /** Subqueries over a range of time, as windows. */
+  /** The plan with subqueries over a range of time replaced by windows. */
   private def asWindows(session: SparkSession, plan: LogicalPlan): LogicalPlan =
     SQLConf.withExistingConf(session.sessionState.conf)(LateralWindows(plan))
 
-  /** The column that is the time of all windows, by whose spans the fewest rows are answered. */
+  /**
+   * The column that is the time of all windows, and its reach. A reach with two limits wins, then
+   * a date or timestamp, then a column that orders a window.
+   */
   private def timeOf(plan: LogicalPlan, zone: String): (Option[Expression], WindowReach) = {
     val times = plan.output.flatMap { a =>
       a.dataType match {

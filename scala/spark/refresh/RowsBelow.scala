@@ -23,8 +23,9 @@ private[refresh] object RowsBelow extends PredicateHelper {
   }
 
   /**
-   * The plans right below one operator that have windows, each with the expression whose value an
-   * expression over the operator's output has. None if the value comes from elsewhere.
+   * Maps an expression over an operator's output to the operator's children that have windows or
+   * groups: each such child, and the expression over it. None if the value does not come from
+   * these children.
    */
   def of(plan: LogicalPlan, e: Expression): Option[Seq[(LogicalPlan, Expression)]] = {
     val read = steps(plan, e).filter { case (child, _) => meet(child) }
@@ -45,7 +46,7 @@ private[refresh] object RowsBelow extends PredicateHelper {
       case other    => other.children.map(_ -> e)
     }
 
-  /** Whether windows are in the order of a value, or it is made of a time. */
+  /** Whether a value orders a window, or is computed from a time. */
   def isPlace(plan: LogicalPlan, e: Expression): Boolean = plan match {
     case w: Window if isOrder(w, e) => true
     case _ =>
@@ -62,7 +63,7 @@ private[refresh] object RowsBelow extends PredicateHelper {
     origin(w.child, o.child).semanticEquals(origin(w.child, e))
   }
 
-  /** An expression over the columns of a Union, over the columns of one of its children. */
+  /** Rewrites an expression over a Union's columns to the columns of one of its children. */
   def mapped(e: Expression, from: Seq[Attribute], to: Seq[Attribute]): Expression =
     substituted(e, AttributeMap(from.zip(to)))
 
@@ -72,12 +73,12 @@ private[refresh] object RowsBelow extends PredicateHelper {
   private def substituted(e: Expression, values: AttributeMap[_ <: Expression]): Expression =
     plain(e.transform { case a: Attribute => values.getOrElse(a, a) })
 
-  /** Without the marks that Sash and Spark put around values, as that one is never NULL. */
+  /** Removes tags around values, such as Spark's `KnownNotNull`. */
   private def plain(e: Expression): Expression = e.transform { case t: TaggingExpression =>
     t.child
   }
 
-  /** An expression over a plan, as one over the first columns from which its value comes. */
+  /** Rewrites an expression to the lowest columns from which its value is computed. */
   private def origin(plan: LogicalPlan, e: Expression): Expression = {
     val below = plan match {
       case p: Project => substituted(e, p.projectList)
@@ -92,8 +93,9 @@ private[refresh] object RowsBelow extends PredicateHelper {
   }
 
   /**
-   * Whether the values of some expressions over a plan say the value of another. A function tells
-   * apart the zeros 0.0 and -0.0, which are equal, and equal strings of a collation.
+   * Whether the values of `by` determine the value of `e`. A function may tell apart two equal
+   * values, such as 0.0 and -0.0, or equal strings of a collation. So a function of `by` counts
+   * only over types without such values.
    */
   private def isSaid(plan: LogicalPlan, e: Expression, by: Seq[Expression]): Boolean = {
     val known = by.map(origin(plan, _))
@@ -105,7 +107,7 @@ private[refresh] object RowsBelow extends PredicateHelper {
     isKnown(value) || isMade(value)
   }
 
-  /** Whether rows with different values of an expression never meet in a window or a group. */
+  /** Whether rows with different values of `e` never meet in a window or a group of the plan. */
   def isKey(plan: LogicalPlan, e: Expression): Boolean = !meet(plan) || {
     val isOwn = plan match {
       case w: Window    => isSaid(w.child, e, w.partitionSpec)
@@ -116,7 +118,7 @@ private[refresh] object RowsBelow extends PredicateHelper {
     isOwn && of(plan, e).exists(_.forall { case (child, of) => isKey(child, of) })
   }
 
-  /** Whether windows over changed rows have keys, and not the same one for all rows. */
+  /** Whether a window over changed rows has a PARTITION BY that is not constant. */
   def isKeyed(plan: LogicalPlan): Boolean = plan.exists {
     case w: Window => meet(w) && !w.partitionSpec.forall(origin(w.child, _).foldable)
     case _         => false
@@ -132,15 +134,17 @@ private[refresh] object RowsBelow extends PredicateHelper {
   }
 
   /**
-   * How far from each other, in values of `time`, two rows of a key lie at most if an answer of
-   * one reads the other. None if an operator does not pass the value on.
+   * How far apart in `time` two rows of a key may lie if the answer of one reads the other. None
+   * if an operator does not pass the time on.
    */
   def reach(plan: LogicalPlan, time: Expression, zone: String): Option[WindowReach] =
     reached(plan, time, zone).map(r => r.of(plan.output))
 
   /**
-   * @param rows of the rows' existence
-   * @param columns of columns that read windows
+   * The reaches of a plan's output.
+   *
+   * @param rows the reach on which it depends whether a row exists
+   * @param columns the reach of each column that reads windows
    */
   private final case class Reached(rows: WindowReach, columns: AttributeMap[WindowReach]) {
     def of(references: Iterable[Attribute]): WindowReach =
@@ -174,7 +178,7 @@ private[refresh] object RowsBelow extends PredicateHelper {
             Some(below.and(u.output.zipWithIndex.map { case (a, i) =>
               a -> below.of(u.children.map(_.output(i)))
             }))
-          // columns that the operator makes read any column below, and conditions decide on rows
+          // a new column may read any column below, and a condition decides which rows exist
           case other => Some(below.copy(rows = below.of(other.expressions.flatMap(_.references))))
         }
       }
@@ -184,7 +188,7 @@ private[refresh] object RowsBelow extends PredicateHelper {
 
   private def ofWindow(w: Window, below: Reached, time: Expression, zone: String): Reached = {
     val isByTime = isOrder(w, time)
-    // rows of two keys never meet
+    // if the keys determine the time, all rows of a window have the same time
     val isOwn = isByTime && isSaid(w.child, time, w.partitionSpec)
     val placed = below.of(
       (w.partitionSpec ++ w.orderSpec.map(_.child)).flatMap(_.references)
@@ -200,8 +204,8 @@ private[refresh] object RowsBelow extends PredicateHelper {
   }
 
   /**
-   * Whether a window of a range has a condition that no row fulfils: labels among events, in the
-   * windows over the events alone.
+   * Whether the FILTER of a window over a range is false for each of these rows. So it is for
+   * labels in a union with events, if the window is over the events alone.
    */
   private def leavesOut(rows: LogicalPlan, window: WindowExpression): Boolean =
     window.windowFunction match {
@@ -214,7 +218,7 @@ private[refresh] object RowsBelow extends PredicateHelper {
       case _ => false
     }
 
-  /** Whether a row that is left out by a condition decides nothing for the others. */
+  /** Whether the window's ends do not depend on rows that its FILTER leaves out. */
   private def isOfRange(f: AggregateFunction, spec: WindowSpecDefinition): Boolean = {
     val kind = Some(f).collect { case s: SlidingAggregate => s.kind ++ s.slide }.toSeq.flatten
     (kind, spec.frameSpecification) match {

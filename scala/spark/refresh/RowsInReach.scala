@@ -6,16 +6,16 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import io.sash.spark.hops.WindowsOf
 
 /**
- * Reads only the rows that answers within some spans depend on.
+ * Cuts the inputs of a query down to the rows on which the answers within some spans depend.
  *
- * @param of the rows of a plan within the spans and their reach: by the keys and the time, which
- *   are expressions over the plan
+ * @param of restricts a plan to its rows within reach of the spans. Arguments: the plan, the keys
+ *   and the time as expressions over it, and the reach
  */
 private[refresh] final class RowsInReach(
     of: (LogicalPlan, Seq[Expression], Option[Expression], WindowReach) => LogicalPlan
 ) {
 
-  /** The query over these rows. Its answers outside of the spans are wrong. */
+  /** The query over these rows. Its answers outside the spans are wrong. */
   def below(
       plan: LogicalPlan,
       keys: Seq[Expression],

@@ -15,14 +15,18 @@ import io.sash.spark.base.TimeUnit.{Day, Micro}
 import io.sash.spark.times.Reach
 
 /**
- * Spans of time, in units as in a [[WindowReach]]. The least and the greatest BIGINT stand for no
- * limit. A span without a limit holds the rows without a time, too.
+ * Spans of time for each key, in the units of a [[WindowReach]]; both ends belong to a span. The
+ * least and the greatest BIGINT mean no limit. A span without a limit also holds the rows whose
+ * time is NULL.
  *
- * @param rows the keys, and the first and the last time, as users see them
- * @param byKey the keys, then the first and the last times of all spans of one, in order
- * @param mayBeNull whether any of a column of the keys is NULL
- * @param least the least of the first times
- * @param greatest the greatest of the last times
+ * @param rows one row per span: the keys, the first and the last time, in the types of the query
+ * @param byKey one row per key: the key, an array of its spans' first times, and an array of
+ *   their last times, both in order
+ * @param mayBeNull for each column of the key, whether it has a NULL in some span
+ * @param keys the number of keys
+ * @param count the number of spans
+ * @param least the least first time
+ * @param greatest the greatest last time
  */
 private[refresh] final case class Spans(
     rows: DataFrame,
@@ -35,10 +39,10 @@ private[refresh] final case class Spans(
 ) {
 
   /**
-   * The rows whose key and time lie in a span, or within reach of one.
+   * The rows of a plan that lie in a span of their key, or within reach of one.
    *
-   * @param keys of a row, in the order of the spans' keys
-   * @param time of a row; if there is none, the spans have no limits
+   * @param keys the row's key, in the order of the spans' keys
+   * @param time the row's time; if there is none, the spans have no limits
    */
   def near(
       of: LogicalPlan,
@@ -46,7 +50,7 @@ private[refresh] final case class Spans(
       time: Option[Expression],
       reach: WindowReach
   ): LogicalPlan = {
-    // one plan may ask several times, each with columns of its own
+    // a plan may be joined with the spans several times, so each join has its own columns
     val columns = byKey.output.map(a => Alias(a, a.name)(explicitMetadata = Some(Spans.Mark)))
     val (ofKey, ends) = columns.map(_.toAttribute).splitAt(keys.length)
     val equal = keys.zip(ofKey).zip(mayBeNull).map { case ((key, span), hasNull) =>
@@ -58,7 +62,7 @@ private[refresh] final case class Spans(
     Join(some, Project(columns, byKey), LeftSemi, condition, JoinHint.NONE)
   }
 
-  /** The condition on a time to lie between the first span and the last, or within reach. */
+  /** The condition that a time lies between the least and the greatest span, or within reach. */
   def between(time: Expression, reach: WindowReach): Option[Expression] =
     Spans.between(
       time,
@@ -86,10 +90,10 @@ private[refresh] object Spans {
 
   private val Mark = new MetadataBuilder().putBoolean("sash_span", true).build()
 
-  /** Whether a column is one of the spans beside which rows are looked up. */
+  /** Whether a column belongs to the spans that `Spans.near` joins with. */
   def isOfSpan(column: Attribute): Boolean = column.metadata.contains("sash_span")
 
-  /** Whether values of a type are times that spans can have ends at. */
+  /** Whether a type can be the time of spans. */
   def isTime(dataType: DataType): Boolean = dataType match {
     case TimeUnit(Day | Micro)                         => true
     case ByteType | ShortType | IntegerType | LongType => true
@@ -103,7 +107,7 @@ private[refresh] object Spans {
     case _               => Cast(time, LongType)
   }
 
-  /** The time of some units; NULL beyond all times of the type. */
+  /** Turns units back into a time. NULL if the type has no such time. */
   def time(units: Expression, dataType: DataType): Expression = {
     val (least, most) = range(dataType)
     val value = dataType match {
@@ -128,8 +132,8 @@ private[refresh] object Spans {
   }
 
   /**
-   * The condition on a time to lie between two ends, or within reach of them, with which scans
-   * leave out files; and on the time that it is cut from. None if there are no limits.
+   * The condition that a time lies between two ends, in a form by which scans skip files. If the
+   * time is truncated from another one, that one has a condition, too. None without limits.
    */
   private def between(time: Expression, least: Long, greatest: Long): Option[Expression] = {
     val first = literal(least, time.dataType).map(GreaterThanOrEqual(time, _))
@@ -142,7 +146,7 @@ private[refresh] object Spans {
     (own ++ ofSource).reduceOption[Expression](And)
   }
 
-  /** The time that another one is cut from, and its limits. */
+  /** The time from which `time` is cast or truncated, and limits of it that are wide enough. */
   private def source(
       time: Expression,
       least: Long,
@@ -169,7 +173,7 @@ private[refresh] object Spans {
     }
   }
 
-  /** In days; no two clocks of a time zone, past or present, differ by so much. */
+  /** In days. Two clock settings of a time zone, past or present, always differ by less. */
   private val Clocks = 2
 
   private def longest(unit: UTF8String): Int = unit.toString.toUpperCase(Locale.ROOT) match {
@@ -186,7 +190,7 @@ private[refresh] object Spans {
     case _                           => (Long.MinValue, Long.MaxValue)
   }
 
-  /** Some units before others, where the reach has a limit. */
+  /** The units moved back by the reach; no limit if the reach has none. */
   def back(units: Expression, by: Option[Long]): Expression = moved(units, by, up = false)
 
   def ahead(units: Expression, by: Option[Long]): Expression = moved(units, by, up = true)

@@ -10,11 +10,11 @@ import io.sash.spark.kinds._
 import io.sash.spark.times.{ConstantInterval, Distance, Reach}
 
 /**
- * How far from a row the rows of its window may lie: in units of the order's type, which are
- * days, microseconds, or 1. The row itself is always within reach.
+ * How far from a row the rows of its window may lie. The unit is a day for DATE, a microsecond
+ * for timestamps, and 1 for integers. The row itself is always within reach.
  *
- * @param back towards lesser values of the order; none if there is no limit
- * @param ahead towards greater values, likewise
+ * @param back towards lesser values of the order, 0 or more; none if there is no limit
+ * @param ahead towards greater values of the order, likewise
  */
 private[refresh] final case class WindowReach(back: Option[Long], ahead: Option[Long]) {
 
@@ -38,19 +38,23 @@ private[refresh] final case class WindowReach(back: Option[Long], ahead: Option[
 
 private[refresh] object WindowReach {
 
-  /** Of a row that is answered by itself. */
+  /** The reach of a row that is answered by itself. */
   val Own: WindowReach = WindowReach(Some(0L), Some(0L))
 
-  /** Of windows that may hold any row of the key. */
+  /** The reach of windows that may hold any row of the key. */
   val Endless: WindowReach = WindowReach(None, None)
 
-  /** Of windows that end at the row or its peers, and may begin at any row before. */
+  /** The reach of windows that end at the row or its peers, and may begin at any row before. */
   private val Suffix = WindowReach(None, Some(0L))
 
   private def sum(a: Long, b: Long): Option[Long] =
     Option.when(a <= Long.MaxValue - b)(a + b)
 
-  /** @param zone the time zone in which days and months are added */
+  /**
+   * The reach of a window, in values of its first ORDER BY column.
+   *
+   * @param zone the time zone in which days and months are added
+   */
   def of(window: WindowExpression, zone: String): WindowReach = {
     val order = window.windowSpec.orderSpec
     order.headOption.fold(Endless) { first =>
@@ -68,7 +72,7 @@ private[refresh] object WindowReach {
       val isOfSize = window.windowFunction.exists(_.isInstanceOf[SizeBasedWindowFunction])
       sliding match {
         case _ if isOfSize => Endless
-        // a row that comes or goes moves the rows at which the window slides
+        // an added or removed row changes at which rows the window slides
         case Some(s) if s.slide.nonEmpty => Endless
         case Some(s) if s.kind.nonEmpty  => ofKind(s.kind.get)
         case _                           => ofFrame(window.windowSpec.frameSpecification)
@@ -82,7 +86,7 @@ private[refresh] object WindowReach {
         val ahead = Option.when(g.following.eval().asInstanceOf[Number].longValue == 0)(0L)
         WindowReach(None, ahead)
       case j: JoinedWindow => j.kinds.map(ofKind).reduce(_ max _)
-      // without an upper end, rows of no time may hold all others
+      // without an upper end, a row whose time is NULL may hold all others
       case b: BoundsWindow if b.copy(upper = b.upper.orElse(b.lower)).isAtDistances(order) =>
         WindowReach(end(b.lower, up = false), end(b.upper, up = true))
       case _: DeltaWindow | _: PunctuationWindow | _: GapWindow | _: PredicateWindow |
@@ -93,7 +97,7 @@ private[refresh] object WindowReach {
 
     private def back(extent: Option[Long]) = WindowReach(extent, Some(0L))
 
-    /** How far an extent goes at most, which is 0 or more. */
+    /** The greatest distance that an extent of 0 or more covers. */
     private def extent(e: Expression): Option[Long] = moves(e).map(_._2)
 
     private def end(bound: Option[OwnBound], up: Boolean): Option[Long] =
@@ -127,9 +131,7 @@ private[refresh] object WindowReach {
         moves(distance).map { case (least, most) => math.max(0L, if (side < 0) -least else most) }
     }
 
-    /**
-     * By how much a distance moves the time: at least and at most. None if no two numbers say it.
-     */
+    /** The least and the greatest amount by which a distance moves a time; none if unknown. */
     private def moves(distance: Expression): Option[(Long, Long)] =
       if (!distance.foldable) None
       else
@@ -148,8 +150,8 @@ private[refresh] object WindowReach {
         }
 
     /**
-     * Months have 31 days at most. Where clocks change, days and months may be longer or shorter
-     * by less than the slack.
+     * The bounds of a distance in months and days. A month has 31 days at most. Where clocks
+     * change, a day or a month is longer or shorter by less than the slack.
      */
     private def calendar(
         months: Int,
@@ -163,6 +165,6 @@ private[refresh] object WindowReach {
     }
   }
 
-  /** No two clocks of a time zone, past or present, differ by so much. */
+  /** In microseconds. Two clock settings of a zone, past or present, always differ by less. */
   private val TwoDays = 2 * MICROS_PER_DAY
 }

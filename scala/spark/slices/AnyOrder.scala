@@ -11,15 +11,15 @@ import io.sash.spark.multisets.WindowMonoid
 private[slices] object AnyOrder {
 
   /**
-   * The partial of a call in a form that merges in any order, if it has one.
+   * The partial of a call in a form that merges in any order; none if there is no such form.
    *
-   * @param call over the events' columns
+   * @param call an aggregate over the events' columns
    * @param time the event's time, by which the first and the last event are found
    */
   def partial(call: AggregateExpression, time: Expression): Option[SlicePartial] =
     timed(call, time)
       .filter(c => !c.isDistinct && c.deterministic && merges(c.aggregateFunction))
-      // the queries and the processes that they ask are the window's
+      // subqueries and Python UDFs run with the window, not below the exchange
       .filterNot(_.containsAnyPattern(PLAN_EXPRESSION, PYTHON_UDF))
       .flatMap(c => WindowMonoid.of(c).toOption.map(c -> _))
       .collect {
@@ -29,9 +29,9 @@ private[slices] object AnyOrder {
       }
 
   /**
-   * The cells of one event. For an imperative aggregate it is an update of the empty partial,
-   * since Spark leaves an operator whose expressions have such an aggregate out of whole-stage
-   * code.
+   * The cells of one event. For an imperative aggregate they are an update of the empty partial.
+   * The aggregate itself must not be in the expressions, or Spark would run the operator without
+   * whole-stage code.
    */
   private def lift(call: AggregateExpression, monoid: AggregateMonoid): Seq[Expression] =
     call.aggregateFunction match {
@@ -48,7 +48,7 @@ private[slices] object AnyOrder {
     call.filter.fold(updated)(condition => If(condition, updated, cell))
   }
 
-  /** The aggregate's own update where it has the cells, else a lift and a combine. */
+  /** The aggregate's own update if its buffer has the same cells, else a lift and a combine. */
   private def update(call: AggregateExpression, monoid: AggregateMonoid): Seq[Expression] =
     call.aggregateFunction match {
       case f: DeclarativeAggregate
@@ -62,7 +62,7 @@ private[slices] object AnyOrder {
         monoid.combine.map(_.transform { case a: Attribute => lifted.getOrElse(a, a) })
     }
 
-  /** The call with the first or last event found by its time. */
+  /** Replaces `first` and `last` by `min_by` and `max_by` of the time. */
   private def timed(call: AggregateExpression, time: Expression): Option[AggregateExpression] =
     call.aggregateFunction match {
       case Last(value, skipsNulls)  => Some(by(call, MaxBy(value, time), value, skipsNulls))
@@ -90,8 +90,8 @@ private[slices] object AnyOrder {
   }
 
   /**
-   * Sketches whose merge is a union. They have names, since not every version of Spark has all of
-   * their classes.
+   * Sketches whose merge is a union. They are listed by name, since some versions of Spark lack
+   * some of their classes.
    */
   private val Sketches = Set(
     "approx_count_distinct",

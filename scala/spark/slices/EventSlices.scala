@@ -6,11 +6,12 @@ import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan, Sta
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
 /**
- * Events that some label's range holds, combined where they lie: for each task and each slice of
- * a key, one row at least of its partials, a time that lies in the slice, and its key. Without
- * partials, the events themselves, and perhaps some that no range holds.
+ * Events that some label's range holds, combined below the exchange. Output with partials: one or
+ * more rows per task and slice, each with the partials, a time in the slice, and the key. Output
+ * without partials: these events, and perhaps some events that no range holds.
  *
- * The right child has the labels' keys and ranges, as [[SliceIndexBuilder]] reads them.
+ * The right child has the labels' keys and ranges, in the columns that [[SliceIndexBuilder]]
+ * reads.
  */
 private[slices] trait OverSlices[P <: QueryPlan[P]] extends QueryPlan[P] {
   self: P =>
@@ -26,16 +27,16 @@ private[slices] trait OverSlices[P <: QueryPlan[P]] extends QueryPlan[P] {
 
   def partials: Seq[SlicePartial]
 
-  /** The columns of a slice's time and key, where there are partials. */
+  /** The output columns of a slice's time and key; empty without partials. */
   def places: Seq[Attribute]
 
   /** The columns of the labels' keys and ranges. */
   def ranges: Seq[Attribute]
 
-  /** The most bytes of the index. */
+  /** The greatest size of the index in bytes. */
   def limit: Long
 
-  /** The least number of events a slice, once a task has met many slices. */
+  /** The least number of events per slice, once a task has met many slices. */
   def leastEvents: Double
 
   /** The estimated number of events in a task. */
@@ -66,7 +67,7 @@ private[spark] final case class EventSlices(
 
   override def maxRows: Option[Long] = None
 
-  /** As many rows as there are events. */
+  /** The estimate assumes that nothing is combined. */
   override def stats: Statistics = Statistics(sizeInBytes = left.stats.sizeInBytes)
 
   override protected def withNewChildrenInternal(

@@ -12,7 +12,7 @@ import org.apache.spark.sql.types.LongType
 import io.sash.spark.base.{MetricTable, SashConf}
 import io.sash.spark.slots.SlotProgram
 
-/** Combines events by slices, or leaves out, with the parameters of [[EventSlices]]. */
+/** Combines events by slices, or only drops events in no range. Parameters: `OverSlices`. */
 private[spark] final case class EventSlicesExec(
     keys: Seq[Attribute],
     time: Attribute,
@@ -80,7 +80,7 @@ private[spark] final case class EventSlicesExec(
 
   private def isNumber: Boolean = SliceIndexBuilder.isNumber(keys.map(_.dataType))
 
-  /** @param slotBytes the bytes of a slot, if events are combined */
+  /** @param slotBytes the bytes of a slot; evaluated only if events are combined */
   private def factory(slotBytes: => Int): SliceSlots.Factory = {
     val bytes = right.executeBroadcast[Array[InternalRow]]()
     count(SliceIndex(bytes.value))
@@ -89,7 +89,7 @@ private[spark] final case class EventSlicesExec(
     new SliceSlots.Factory(bytes, keys.length, combining, counted)
   }
 
-  /** Tells Spark's UI and EXPLAIN of the index. */
+  /** Reports the size of the index to Spark's UI and EXPLAIN. */
   private def count(index: SliceIndex): Unit = {
     val counts = Seq(
       "labels" -> index.labels,
@@ -127,7 +127,7 @@ private[spark] final case class EventSlicesExec(
   // doConsume evaluates columns where it needs them
   override def usedInputs: AttributeSet = AttributeSet.empty
 
-  /** Without, events are combined in slots of generated code that has no such bound. */
+  /** Java limits a method's parameters. Beyond the limit, `SliceIterator` combines events. */
   override def supportCodegen: Boolean =
     partials.forall(SlicesCodegen.hasShortParameters(_, left.output))
 
@@ -183,7 +183,7 @@ private[spark] final case class EventSlicesExec(
   private def emitted(slot: String): String =
     s"$emit($slot, $slotsTerm.timeOf($slot), ${keyCode.ofSlot(slotsTerm, slot)});"
 
-  /** A function that gives the partial of a slot to the operator above. */
+  /** Declares a function that passes the partial of a slot to the operator above. */
   private def emitFunction(ctx: CodegenContext): String = {
     val (loads, cells) = slotsCode.saved("slot")
     val (keyLoads, key) = keyCode.columns(ctx)

@@ -14,12 +14,16 @@ import io.sash.spark.plan.WindowFilter
 import io.sash.spark.times.KeyDistance
 
 /**
- * A window over the union of labels and events that answers labels alone, as the rules of
- * correlated subqueries plan it and Spark's optimizer leaves it.
+ * A window over the union of labels and events, below a Filter that keeps the labels alone.
+ * The rules for correlated subqueries (`lateral`) make such a plan, and Spark's optimizer has
+ * been over it.
  *
- * @param source the column that has the number of a row's source
+ * @param source the column with the number of a row's source: -1 for labels
  * @param labels the union's first children: several if the labels are a union themselves
- * @param events the other children, each with its number. Several may have one number
+ * @param events the other children, each with its source number; several may share a number
+ * @param keys the window's PARTITION BY
+ * @param time the window's ORDER BY, ascending
+ * @param calls the window's aggregates
  */
 private[slices] final case class LabelUnion(
     window: Window,
@@ -32,10 +36,10 @@ private[slices] final case class LabelUnion(
     calls: Seq[LabelCall]
 ) {
 
-  /** All labels. */
+  /** All labels as one plan. */
   val allLabels: LogicalPlan = LabelUnion.together(labels)
 
-  /** An expression over the union's columns, over the columns of a child. */
+  /** Rewrites an expression over the union's columns to the columns of a child. */
   def over[E <: Expression](child: LogicalPlan, e: E): E = {
     val columns = AttributeMap(union.output.zip(child.output))
     e.transform { case a: Attribute => columns.getOrElse(a, a) }.asInstanceOf[E]
@@ -43,14 +47,15 @@ private[slices] final case class LabelUnion(
 
   def of(source: Int): Seq[LabelCall] = calls.filter(_.source == source)
 
-  /** The places of the union's columns that stay where some are gone. */
+  /** The ordinals of the union's columns that are not `gone`. */
   def places(gone: AttributeSet): Seq[Int] =
     union.output.indices.filterNot(i => gone.contains(union.output(i)))
 
   /**
-   * A condition over the window with other columns and rows.
+   * The filter over the same window with other expressions and other input rows.
    *
-   * @param gone the union's columns that the rows do not have, which nobody reads: NULL above
+   * @param columns the window expressions
+   * @param gone the union's columns that `rows` lacks. Nobody reads them, so the output has NULL
    */
   def filtered(
       filter: Filter,
@@ -74,8 +79,8 @@ private[slices] final case class LabelUnion(
 /**
  * An aggregate over the events of one source.
  *
- * @param column the window's column
- * @param conditions on events, beside their source
+ * @param column the output column of the window
+ * @param conditions the aggregate's FILTER without its condition on the source
  */
 private[slices] final case class LabelCall(
     column: Alias,
@@ -89,7 +94,9 @@ private[slices] final case class LabelCall(
 private[slices] object LabelUnion extends PredicateHelper {
   private val OfLabel = -1
 
-  /** The labels of a window over a union, if a condition above it asks for them. */
+  /**
+   * The labels of a window over a union, if the condition above the window keeps labels alone.
+   */
   def labelsOf(condition: Expression, window: Window): Option[LogicalPlan] = window.child match {
     case union: Union =>
       sourceIn(condition, union).flatMap { source =>
@@ -100,19 +107,19 @@ private[slices] object LabelUnion extends PredicateHelper {
     case _ => None
   }
 
-  /** The rows of some children of a union, in the order of its columns. */
+  /** One plan with the rows of some children of a union. */
   private def together(children: Seq[LogicalPlan]): LogicalPlan = children match {
     case Seq(one) => one
     case several  => Union(several)
   }
 
-  /** The number of each child's rows, where it is known. */
+  /** The source number of each child's rows, if known. */
   private def numbersOf(union: Union, source: Attribute): Seq[Option[Int]] = {
     val at = union.output.indexWhere(_.semanticEquals(source))
     union.children.map(c => sourceOf(c, c.output(at)))
   }
 
-  /** The column of the source, where a condition asks for labels. */
+  /** The source column, if the condition keeps labels alone. */
   private def sourceIn(condition: Expression, union: Union): Option[Attribute] =
     splitConjunctivePredicates(condition).collectFirst {
       case EqualTo(a: Attribute, Literal(OfLabel, IntegerType))
@@ -120,7 +127,7 @@ private[slices] object LabelUnion extends PredicateHelper {
         a
     }
 
-  /** None if the plan is another one; Left, with the reason, if it cannot be cut into slices. */
+  /** None if the plan is no such window; Left, with the reason, if slices cannot be made. */
   def of(condition: Expression, window: Window): Option[Either[String, LabelUnion]] =
     window.child match {
       case union: Union
@@ -130,7 +137,7 @@ private[slices] object LabelUnion extends PredicateHelper {
       case _ => None
     }
 
-  /** Whether events are cut already. */
+  /** Whether this rule has already cut the events into slices. */
   private def isSliced(events: LogicalPlan): Boolean = events match {
     case _: EventSlices => true
     case p: Project     => isSliced(p.child)
@@ -173,7 +180,7 @@ private[slices] object LabelUnion extends PredicateHelper {
 
   private val Changed = "the optimizer has changed the union of labels and events"
 
-  /** The number of a child's rows, which is in a column of it. */
+  /** The constant source number in a child's column, if it is known. */
   private def sourceOf(plan: LogicalPlan, column: Attribute): Option[Int] = plan match {
     case Project(list, child) => sourceOf(list, child, column)
     case a: Aggregate         => sourceOf(a.aggregateExpressions, a.child, column)
@@ -243,11 +250,11 @@ private[slices] object LabelUnion extends PredicateHelper {
 }
 
 /**
- * The times of a label's events for one call, as BIGINTs over the labels' columns.
+ * The range of a label's events for one aggregate, as expressions over the labels' columns.
  *
- * @param first NULL if there are none
- * @param last likewise
- * @param isSound whether an addition has not wrapped around
+ * @param first the first time, a BIGINT; NULL if the range is empty
+ * @param last the last time, likewise; both ends belong to the range
+ * @param isSound a condition that is false if the addition of an offset has wrapped around
  */
 private[slices] final case class LabelTimes(
     first: Expression,
@@ -257,7 +264,7 @@ private[slices] final case class LabelTimes(
 
 private[slices] object LabelTimes {
 
-  /** The times, or the reason why they are not known. */
+  /** The range of a call; none if it is not between two values of the label. */
   def of(union: LabelUnion, call: LabelCall, zone: String): Option[LabelTimes] = {
     val position = union.over(union.allLabels, union.time: Expression)
     val frame = call.expression.windowSpec.frameSpecification
@@ -280,7 +287,7 @@ private[slices] object LabelTimes {
     }
   }
 
-  /** A value of the label, or the next time where it does not belong to the range itself. */
+  /** The end of a range. If the bound is exclusive, it is the next time inside the range. */
   private def end(value: Expression, bound: OwnBound, step: Long): Expression = {
     val time = number(value)
     val outermost = Literal(if (step > 0) Long.MaxValue else Long.MinValue)
@@ -311,17 +318,17 @@ private[slices] object LabelTimes {
     }
   }
 
-  /** Whether an end of ranges differs from label to label. */
+  /** Whether an end of the ranges differs from label to label, so that it cuts time. */
   def cuts(end: Expression): Boolean = end match {
     case If(_: IsNull, _, _: Literal) => false
     case e                            => e.references.nonEmpty
   }
 
-  /** The number inside a time. */
+  /** The BIGINT inside a time: days or microseconds. */
   def number(time: Expression): Expression =
     if (time.dataType == LongType) time else ReadAs(time, LongType)
 
-  /** The time of a number. */
+  /** Turns a BIGINT back into a time. */
   def time(number: Expression, dataType: DataType): Expression =
     if (dataType == LongType) number else ReadAs(number, dataType)
 }

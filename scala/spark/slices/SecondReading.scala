@@ -12,12 +12,14 @@ import org.apache.spark.sql.types.DataType
 import io.sash.spark.base.Filtered
 import io.sash.spark.windows.Ties
 
-/** The labels as the index reads them, beside the union that reads them, too. */
+/**
+ * The second plan of the labels: the index reads them through it, and the union reads them, too.
+ */
 private[slices] object SecondReading extends PredicateHelper {
 
   /**
-   * A plan of all labels, and perhaps of more rows, with the columns that are asked. Answers of
-   * other subqueries are left out, and conditions on them.
+   * A plan with the `asked` columns of all labels, and perhaps of more rows. It omits the answers
+   * of other subqueries, and conditions on them.
    */
   def of(plan: LogicalPlan, asked: AttributeSet): LogicalPlan = plan match {
     case Project(list, child) =>
@@ -43,7 +45,7 @@ private[slices] object SecondReading extends PredicateHelper {
     case other => other
   }
 
-  /** Labels with the answers of a window: its union, and the labels alone. */
+  /** Matches labels with the answers of a window. Gives its union, and the labels alone. */
   private object OfWindow {
     def unapply(plan: LogicalPlan): Option[(Union, LogicalPlan)] = plan match {
       case Filter(condition, window: Window) =>
@@ -57,7 +59,7 @@ private[slices] object SecondReading extends PredicateHelper {
 
   private def hasAnswers(plan: LogicalPlan): Boolean = plan.exists(_.isInstanceOf[Window])
 
-  /** The reason why a plan may have other rows when it is read again, if so. */
+  /** The reason why a plan may give other rows when it is read again; none if it cannot. */
   def refusal(plan: LogicalPlan): Option[String] = plan
     .collectFirst {
       case p if p.isStreaming || p.expressions.exists(isOpaque) || !isRepeatable(p) => p.nodeName
@@ -85,14 +87,14 @@ private[slices] object SecondReading extends PredicateHelper {
     case _ => false
   }
 
-  /** Whether equal values are identical in a group. If not, any of them stands for it. */
+  /** Whether equal values have equal bytes. If not, a group shows any one of its equal values. */
   private def haveOneForm(dataType: DataType): Boolean = UnsafeRowUtils.isBinaryStable(dataType)
 
-  /** Whether an expression is random, a query of its own or code of the user's. */
+  /** Whether an expression is nondeterministic, a subquery or user code. */
   private def isOpaque(e: Expression): Boolean =
     !e.deterministic || e.containsAnyPattern(PLAN_EXPRESSION, PYTHON_UDF, SCALA_UDF, INVOKE)
 
-  /** Whether a plan costs little more than to read its tables. */
+  /** Whether a plan costs little more than a read of its tables. */
   def isCheap(plan: LogicalPlan): Boolean = !plan.exists {
     case _: Project | _: Filter | _: Union | _: RepartitionOperation | _: LeafNode => false
     case _                                                                         => true

@@ -1,9 +1,8 @@
 package io.sash.spark.slices
 
 /**
- * Tells when events are looked up. If nearly all events of a block pass, the next blocks pass
- * without a look. So a look-up that keeps nothing back costs one event in sixteen.
- * Each task has its own.
+ * Decides whether events are looked up in the index. If most events of a block pass, the next 15
+ * blocks pass without a look-up. So if look-ups drop nothing, one event in sixteen pays for one.
  */
 private[slices] final class Sieve {
   import Sieve._
@@ -12,7 +11,7 @@ private[slices] final class Sieve {
   private[this] var passed = 0
   private[this] var isOn = true
 
-  /** Counts an event; whether it passes without a look. */
+  /** Counts an event. True if it passes without a look-up. */
   def rests(): Boolean = {
     if (rows >= Block) turn()
     rows += 1
@@ -32,9 +31,9 @@ private[slices] final class Sieve {
 private[slices] object Sieve {
   private val Block = 4096
 
-  /** The blocks that pass without a look after one that hardly lost an event. */
+  /** The number of blocks without look-ups after a block from which few events were dropped. */
   private val Resting = 15
 
-  /** The share of events above which the exchange of the others costs less than look-ups. */
+  /** If a greater share of a block passes, look-ups cost more than they spare the exchange. */
   private val MostPassed = 0.75
 }

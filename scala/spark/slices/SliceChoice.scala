@@ -11,22 +11,26 @@ import org.apache.spark.sql.internal.SQLConf
 
 import io.sash.spark.base.SashConf
 
-/** Chooses by estimates whether the events of a table are combined, left out or exchanged. */
+/**
+ * Chooses by estimates whether a table's events are combined, only filtered, or all exchanged.
+ */
 private[slices] final class SliceChoice(conf: SQLConf) {
   import SliceChoice._
 
   private val threshold = SashConf.sliceThreshold(conf)
 
-  /** Whether a plan has too few bytes for a job over the labels. */
+  /** Whether a plan has too few bytes to pay for a job over the labels. */
   def isSmall(plan: LogicalPlan): Boolean = plan.stats.sizeInBytes < threshold
 
   /**
-   * Whether the events of a slice become one row, or events of no label are only left out; Left
-   * with the reason if all events are exchanged.
+   * Right(true) if the events of a slice become one row. Right(false) if only events in no range
+   * are dropped. Left, with the reason, if all events are exchanged.
    *
-   * @param labels the labels as the index reads them
-   * @param ends the number of ends that cut time, for each label
-   * @param width the size of a combined row over the size of an event's row, if it has partials
+   * @param labels the plan through which the index reads the labels
+   * @param events all events of the table
+   * @param ends the number of ends per label that cut time
+   * @param width the size of a combined row over the size of an event's row; none if some
+   *   aggregate has no partial
    */
   def combines(
       labels: LogicalPlan,
@@ -73,7 +77,7 @@ private[slices] final class SliceChoice(conf: SQLConf) {
     )
   }
 
-  /** How many tasks read a plan, if its tables are files. */
+  /** The estimated number of tasks that read a plan, if its tables are files. */
   private def tasks(plan: LogicalPlan): BigInt = {
     val size = plan.collectLeaves().map(_.stats.sizeInBytes).sum
     val ofCore = (size / cores).max(conf.filesOpenCostInBytes)
@@ -89,17 +93,17 @@ private[slices] final class SliceChoice(conf: SQLConf) {
 private[slices] object SliceChoice {
 
   /**
-   * The least number of events a slice in one task, if they lie in no order. With three, as-of
-   * joins took a quarter more CPU than an exchange of all events.
+   * The least number of events per slice in one task, if events come in no order. With three,
+   * as-of joins took a quarter more CPU than an exchange of all events.
    */
   private val LeastEvents = 4.0
 
-  /** The least number of events for each label where events of no label are only left out. */
+  /** The least number of events per label at which dropping events pays. */
   private val LeastRatio = 50
 
-  /** Its start, and its share of its key. */
+  /** The bytes of a slice in the index: its start, and its share of its key. */
   private val SliceBytes = 16
 
-  /** A number in groups of three digits. */
+  /** Formats a number in groups of three digits. */
   def of(number: BigInt): String = String.format(Locale.ROOT, "%,d", number.bigInteger)
 }

@@ -6,21 +6,22 @@ import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.array.ByteArrayMethods
 
 /**
- * The slices of time of each key, as [[SliceIndexBuilder]] has written them. The ends of a key's
- * ranges cut time into slices, and no range divides a slice. Immutable; tasks share its bytes.
+ * The slices of time of each key, in the bytes that [[SliceIndexBuilder]] writes. The ends of a
+ * key's ranges cut time into slices, and no range divides a slice. Immutable; tasks share it.
  *
  *  - (I1) a slice reaches from its start to the start of the key's next slice
- *  - (I2) the slices of a key have neighbouring numbers, in order of time
+ *  - (I2) the slices of a key have consecutive numbers, in order of time
  *  - (I3) the last slice of a key has no end; a range holds it only if that range has no end
  *
- * Cost of a look-up: a probe of the table of keys, and a binary search among the key's slices.
+ * Cost of a look-up: a probe of the hash table of keys, and a binary search among the key's
+ * slices.
  *
- * @param table the header, then for each entry its key (8 bytes), the number of its first slice
- *   and the number after its last one (4 bytes each). If keys are rows, the key is the place of
- *   the row's bytes in `rows` (4 bytes) and its hash (4 bytes). An entry without slices is free
- * @param starts the starts of the slices (8 bytes each), then a bit for each slice that is held
- * @param rows the keys' rows, each with its size before it (8 bytes); without bytes if keys are
- *   numbers
+ * @param table the header, then a hash table. An entry has its key (8 bytes), the number of its
+ *   first slice and the number after its last one (4 bytes each). If keys are rows, the 8 bytes
+ *   are the offset of the row in `rows` and its hash. An entry without slices is free
+ * @param starts the starts of the slices (8 bytes each), then a bit per slice: whether a range
+ *   holds it
+ * @param rows the keys' rows, each behind its size (8 bytes); empty if keys are numbers
  */
 private[slices] final class SliceIndex(table: UnsafeRow, starts: UnsafeRow, rows: UnsafeRow) {
   import SliceIndex._
@@ -35,10 +36,10 @@ private[slices] final class SliceIndex(table: UnsafeRow, starts: UnsafeRow, rows
 
   private[this] val state = Platform.getInt(tableBase, tableAt)
 
-  /** Whether there is an index. If not, each event has to pass. */
+  /** Whether there is an index. If not, each event passes alone. */
   val isComplete: Boolean = state == Complete
 
-  /** Whether there is none because it would have too many bytes. */
+  /** Whether there is no index because it would have too many bytes. */
   def isTooLarge: Boolean = state == TooLarge
 
   private[this] val mask = Platform.getInt(tableBase, tableAt + 4)
@@ -46,10 +47,10 @@ private[slices] final class SliceIndex(table: UnsafeRow, starts: UnsafeRow, rows
   /** The number of slices. */
   val slices: Int = Platform.getInt(tableBase, tableAt + 8)
 
-  /** The number of rows that the index was made from. */
+  /** The number of label rows from which the index was made. */
   val labels: Int = Platform.getInt(tableBase, tableAt + 12)
 
-  /** The entry of a number, or -1. */
+  /** The entry of a key that is a number, or -1. */
   def entryOf(key: Long): Int = {
     var entry = hash(key) & mask
     var at = entriesAt + entry.toLong * EntryBytes
@@ -67,7 +68,7 @@ private[slices] final class SliceIndex(table: UnsafeRow, starts: UnsafeRow, rows
     if (endAt(entriesAt + entry.toLong * EntryBytes) == 0) -1 else entry
   }
 
-  /** The entry of a row, or -1. */
+  /** The entry of a key that is a row, or -1. */
   def entryOf(key: UnsafeRow): Int = {
     val hash = key.hashCode
     val size = key.getSizeInBytes
@@ -94,7 +95,7 @@ private[slices] final class SliceIndex(table: UnsafeRow, starts: UnsafeRow, rows
 
   private def endAt(entry: Long): Int = Platform.getInt(tableBase, entry + 12)
 
-  /** The number of the slice of an entry's key that a time lies in, or -1 before the first. */
+  /** The number of the slice that holds a time of an entry's key; -1 before the first slice. */
   def sliceOf(entry: Int, time: Long): Int = {
     val at = entriesAt + entry.toLong * EntryBytes
     var slice = Platform.getInt(tableBase, at + 8)
@@ -119,11 +120,11 @@ private[slices] final class SliceIndex(table: UnsafeRow, starts: UnsafeRow, rows
     (bits & (1 << (slice & 7))) != 0
   }
 
-  /** The key of an entry that is not the one of NULL. */
+  /** The key of an entry, if keys are numbers and this one is not NULL. */
   def numberOf(entry: Int): Long =
     Platform.getLong(tableBase, entriesAt + entry.toLong * EntryBytes)
 
-  /** Whether the entry is the one of the key NULL. */
+  /** Whether the entry has the key NULL. */
   def isOfNull(entry: Int): Boolean = entry > mask
 
   /** Lets a row point to the key of an entry. */
@@ -142,7 +143,7 @@ private[slices] object SliceIndex {
   /** An end of a range has wrapped around. */
   val Wrapped = 2
 
-  /** The index whose bytes were broadcast. */
+  /** Reads an index from its three rows. */
   def apply(bytes: Array[InternalRow]): SliceIndex = {
     val Array(table, starts, rows) = bytes.map(_.asInstanceOf[UnsafeRow])
     new SliceIndex(table, starts, rows)

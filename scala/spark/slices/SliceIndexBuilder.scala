@@ -10,10 +10,12 @@ import org.apache.spark.unsafe.Platform
 /**
  * Makes the bytes of a [[SliceIndex]] from the labels' keys and ranges.
  *
- * @param keys the types of the key's columns, which come first in a row. Then each range has two
- *   columns of BIGINT: its first time and its last. A range with a NULL is no range, nor is one
- *   that ends before it begins. The last column says whether the ends are as they are to be
- * @param limit the most bytes. An index that would have more is not complete
+ * An input row has the key's columns, then two BIGINTs for each range: its first and its last
+ * time. A range is empty if one of them is NULL, or if it ends before it begins. The last column
+ * is a BOOLEAN: false if an end has wrapped around.
+ *
+ * @param keys the types of the key's columns
+ * @param limit the greatest size in bytes. If the index needs more, it is marked as too large
  */
 private[slices] final class SliceIndexBuilder(keys: Seq[DataType], limit: Long) {
   import SliceIndex._
@@ -23,18 +25,18 @@ private[slices] final class SliceIndexBuilder(keys: Seq[DataType], limit: Long) 
     BoundReference(i, t, nullable = true)
   })
 
-  // the keys' numbers, in the order in which they came
+  // numbers the keys in the order of their first rows
   private[this] val numbers = new HashMap[Any, Integer]
   private[this] var rowBytes = 0L
   private[this] var labels = 0
 
-  // each range: the number of its key, its first time and its last
+  // for each range: the number of its key, its first time and its last time
   private[this] var of = new Array[Int](1024)
   private[this] var lower = new Array[Long](1024)
   private[this] var upper = new Array[Long](1024)
   private[this] var ranges = 0
 
-  /** The bytes of the table, of the starts and of the keys' rows. */
+  /** Three rows: the table, the starts and the keys' rows. */
   def build(rows: Iterator[InternalRow]): Array[InternalRow] = {
     var state = Complete
     while (state == Complete && rows.hasNext) {
@@ -113,7 +115,7 @@ private[slices] final class SliceIndexBuilder(keys: Seq[DataType], limit: Long) 
   }
 
   private def built(): Array[InternalRow] = {
-    // the ranges of each key together
+    // a counting sort of the ranges by key
     val count = numbers.size
     val firsts = new Array[Int](count + 1)
     var i = 0
@@ -151,7 +153,7 @@ private[slices] final class SliceIndexBuilder(keys: Seq[DataType], limit: Long) 
     val count = numbers.size
     var capacity = 16
     while (capacity < count + count / 2) capacity *= 2
-    // the last entry is the one of NULL
+    // one more entry, at the end, is for the key NULL
     val size = HeaderBytes + (capacity + 1L) * EntryBytes
     if (size + rowBytes + slices.bytes > limit) nothing(TooLarge)
     else {
@@ -195,23 +197,23 @@ private[slices] final class SliceIndexBuilder(keys: Seq[DataType], limit: Long) 
 
 private[slices] object SliceIndexBuilder {
 
-  /** The key NULL among numbers. */
+  /** Stands for the key NULL, if keys are numbers. */
   private object Null
 
-  /** Each may bring two slices of eight bytes, and an array has no more than 2^31^ bytes. */
+  /** A range may bring two slices of eight bytes, and an array has less than 2^31^ bytes. */
   private val MostRanges = 1L << 26
 
-  /** Whether a key is a number in the table. If not, it is a row. */
+  /** Whether the table has the key as a number. If not, the key is a row. */
   def isNumber(keys: Seq[DataType]): Boolean = keys == Seq(LongType)
 }
 
-/** Slices of one key after the other: their starts, and whether a range holds them. */
+/** The slices of one key after the other: their starts, and whether a range holds them. */
 private final class SliceList {
   private[this] var starts = new Array[Long](1024)
   private[this] val held = new java.util.BitSet
   var length = 0
 
-  /** Adds the slices of the ranges from number `first` until number `end`. */
+  /** Adds the slices of one key, whose ranges have the indices from `first` until `end`. */
   def addOf(begins: Array[Long], ends: Array[Long], first: Int, end: Int): Unit = {
     Arrays.sort(begins, first, end)
     Arrays.sort(ends, first, end)

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{DataType, LongType}
 
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
-/** Reads an event's key and time, and finds its slot or slice. */
+/** Reads an event's key and time, and finds its slot. */
 private[slices] abstract class EventPlace(timeAt: Int) {
   final def timeOf(event: InternalRow): Long = event.getLong(timeAt)
 
@@ -15,14 +15,14 @@ private[slices] abstract class EventPlace(timeAt: Int) {
 
   protected def slotOf(slots: SliceSlots, event: InternalRow): Int
 
-  /** The key of an event, which stays as it is until the next call. */
+  /** The key of an event. The row is reused by the next call. */
   def keyOf(event: InternalRow): InternalRow
 
   /** The key of a slot, likewise. */
   def keyOf(slots: SliceSlots, slot: Int): InternalRow
 }
 
-/** The place of an event whose key is a BIGINT. */
+/** For a key that is one BIGINT. */
 private[slices] final class NumberedPlace(keyAt: Int, timeAt: Int) extends EventPlace(timeAt) {
   private[this] val key = new SpecificInternalRow(Seq(LongType))
 
@@ -42,7 +42,7 @@ private[slices] final class NumberedPlace(keyAt: Int, timeAt: Int) extends Event
   }
 }
 
-/** The place of an event whose key has other columns. */
+/** For a key of other or several columns. */
 private[slices] final class KeyedPlace(project: UnsafeProjection, timeAt: Int)
     extends EventPlace(timeAt) {
 
@@ -55,7 +55,7 @@ private[slices] final class KeyedPlace(project: UnsafeProjection, timeAt: Int)
 }
 
 /**
- * The events of one task, combined by slices, outside whole-stage code.
+ * Combines the events of one task by slices, without whole-stage code.
  *
  * @param keys the types of the key's columns
  */
@@ -69,7 +69,7 @@ private[slices] final class SliceIterator(
   private[this] val memory = slots.memory
   private[this] val columns = SlotColumns(program).accountedBy(memory, program)
   private[this] val varies = columns.varies
-  private[this] var most = Long.MaxValue // the bytes of values from which partials leave
+  private[this] var most = Long.MaxValue // with more bytes of values, partials leave early
   columns.resizeTo(1)
 
   private[this] val cells = program.columns.map(_.dataType)
@@ -99,7 +99,7 @@ private[slices] final class SliceIterator(
     row
   }
 
-  /** Combines an event; gives a partial if its slice has no slot, or no memory for its values. */
+  /** Combines an event. Gives a partial if its slice has no slot, or no memory; else null. */
   private def taken(event: InternalRow): InternalRow = {
     val slot = place.slotIn(slots, event)
     if (slot < 0) null
@@ -108,7 +108,7 @@ private[slices] final class SliceIterator(
       output(row(0, place.timeOf(event), place.keyOf(event)))
     } else {
       if (slots.begins) {
-        // the slots' own account has their bytes already
+        // `SliceSlots` has acquired their bytes already
         if (columns.capacity < slots.capacity) columns.resizeTo(slots.capacity)
         columns.lift(slot, event)
       } else {
@@ -119,19 +119,19 @@ private[slices] final class SliceIterator(
     }
   }
 
-  /** Whether the values of slots have more bytes than memory. */
+  /** Whether the values of slots have more bytes than the task's memory grants. */
   private def isOver(event: InternalRow): Boolean =
     if (most < Long.MaxValue) columns.valueBytes > most
     else {
       if (!memory.turns.during(columns.fits())) {
         slots.fill()
-        columns.lift(0, event) // the others are to have room in slot 0
+        columns.lift(0, event) // so that `most` has room for an event in slot 0
         most = columns.valueBytes
       }
       false
     }
 
-  /** The partial of a slot whose values have grown. The slot begins anew. */
+  /** The partial of a slot whose values have grown; the slot begins anew. */
   private def leavingEarly(slot: Int): InternalRow = {
     slots.leaveEarly()
     val partial = output(row(slot, slots.timeOf(slot), place.keyOf(slots, slot)))

@@ -5,11 +5,11 @@ import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
 import org.apache.spark.sql.types.DataType
 
 /**
- * Broadcasts the labels' keys and ranges as the bytes of a [[SliceIndex]]: three rows, whose size
- * Spark accounts.
+ * Broadcasts the labels' keys and ranges as a [[SliceIndex]]. Its bytes are three UnsafeRows, so
+ * that Spark knows the size of the broadcast.
  *
  * @param keys the types of the key's columns
- * @param limit the most bytes
+ * @param limit the greatest size of the index in bytes
  */
 private[slices] final case class SliceMode(keys: Seq[DataType], limit: Long)
     extends BroadcastMode {

@@ -12,17 +12,18 @@ import io.sash.spark.base.Metrics
 import io.sash.spark.memory.TaskWindowMemory
 
 /**
- * Gives slots to slices in one task. Each slice that has an event has a slot, as long as the task
- * has memory for slots and they pay; the events of other slices are alone.
+ * Assigns slots to slices in one task. A slice gets a slot with its first event, as long as the
+ * task has memory for more slots and slots pay. An event whose slice has no slot passes alone, as
+ * a partial of its own.
  *
- *  - (S1) slot 0 is for events that are alone
- *  - (S2) the slots from 1 to `last` have one slice each, with the time of an event in it
- *  - (S3) an event of no label may be alone; no other event is left out
- *  - (S4) the task's memory has the bytes of slots and of the values in them, but for the last
- *    value. Where there is no more, a slot whose values grow further sends its partial on
+ *  - (S1) slot 0 is for events that pass alone
+ *  - (S2) each slot from 1 to `last` belongs to one slice, and has the time of an event in it
+ *  - (S3) an event in no label's range may pass alone; any other event is never dropped
+ *  - (S4) the bytes of slots and of the values in them are acquired from the task's memory, but
+ *    for the last value. If there is no more memory, a slot whose values grow emits its partial
  *
  * @param columns the number of the key's columns
- * @param combining none if all events are alone
+ * @param combining none if events are only dropped, never combined
  */
 private[slices] final class SliceSlots(
     index: SliceIndex,
@@ -38,15 +39,15 @@ private[slices] final class SliceSlots(
 
   val memory: TaskWindowMemory = new TaskWindowMemory(manager)
 
-  /** What other operators of the task, above all the exchange, need to begin with. */
+  /** In bytes: the first need of the task's other operators, above all of the exchange. */
   private[this] val reserve = 2 * manager.pageSizeBytes
 
   private[this] val isComplete = index.isComplete
 
-  /** For each slice its slot, or 0 if it has none; null without memory for it. */
+  /** The slot of each slice, or 0 if it has none; null without memory for this array. */
   private[this] var slotOfSlice: Array[Int] = _
 
-  // for each slot the time of an event in it, and the entry of its key
+  // for each slot: the time of an event in it, and the index entry of its key
   private[this] var times = new Array[Long](1)
   private[this] var entries = new Array[Int](1)
 
@@ -69,19 +70,19 @@ private[slices] final class SliceSlots(
     else isFull = true
   }
 
-  /** The number of slots for which there is room, with slot 0. */
+  /** The number of slots for which there is room, slot 0 included. */
   def capacity: Int = times.length
 
-  /** Whether the slot of the last event holds nothing yet. */
+  /** Whether the last event is the first one of its slot. */
   def begins: Boolean = began
 
-  /** No slice gets a slot any more. */
+  /** From now on, no more slices get a slot. */
   def fill(): Unit = isFull = true
 
   private[this] var values = 0L
   private[this] var granted = 0L
 
-  /** Counts a change in the size of values that vary in size. */
+  /** Accounts for a change, in bytes, of the values that vary in size. */
   def grew(bytes: Long): Unit = {
     values += bytes
     if (values > granted && !isFull) {
@@ -94,18 +95,20 @@ private[slices] final class SliceSlots(
     }
   }
 
-  /** Whether the values of slots have more bytes than memory, so that a partial has to leave. */
+  /**
+   * Whether the values have more bytes than were granted, so that a partial has to be emitted.
+   */
   def isOver: Boolean = values > granted
 
-  /** Counts a partial that leaves before the last event, and whose slot begins anew. */
+  /** Counts a partial that is emitted before the last event; its slot begins anew. */
   def leaveEarly(): Unit = early += 1
 
-  /** The slot of an event; 0 if it is alone, -1 if it is of no label. */
+  /** The slot of an event: 0 if it passes alone, -1 if no label's range holds it. */
   def slotOf(key: Long, time: Long): Int = {
     if (passes()) aside() else placed(index.entryOf(key), time)
   }
 
-  /** Likewise, for the key NULL of numbers. */
+  /** Likewise, if keys are numbers and the event's key is NULL. */
   def slotOfNull(time: Long): Int = {
     if (passes()) aside() else placed(index.entryOfNull, time)
   }
@@ -115,7 +118,7 @@ private[slices] final class SliceSlots(
     if (passes()) aside() else placed(index.entryOf(key), time)
   }
 
-  /** Counts an event; whether it is alone without a look. */
+  /** Counts an event. True if it passes alone without a look-up. */
   private def passes(): Boolean = {
     events += 1
     isFull && (!isComplete || sieve.rests())
@@ -130,7 +133,7 @@ private[slices] final class SliceSlots(
 
   private def placed(entry: Int, time: Long): Int = {
     val slice = if (entry < 0) -1 else index.sliceOf(entry, time)
-    // most events are of no label, and the bits of slices lie closer together than their slots
+    // most events are in no range, and a bit per slice meets fewer cache lines than a slot number
     if (slice < 0 || !index.isHeld(slice)) {
       dropped += 1
       -1
@@ -162,7 +165,7 @@ private[slices] final class SliceSlots(
     0
   }
 
-  /** Whether there is a free slot, or memory for more of them. */
+  /** Whether there is a free slot; if not, tries to acquire memory for more. */
   private def hasRoom(): Boolean = {
     if (last + 1 >= times.length) {
       SparkInternals.throwIfKilled(context)
@@ -187,17 +190,18 @@ private[slices] final class SliceSlots(
   }
 
   /**
-   * Whether slots pay. Where events lie in no order, nearly each has a slice of its own at first.
-   * So only many slots tell, and only if the task has too few events for all slices.
+   * Whether slots pay. If events come in no order, nearly each of the first events meets a slice
+   * without a slot. So the verdict waits for `SliceSlots.Sample` slots, and it counts only if
+   * the task has too few events to fill all slices.
    */
   private def pays: Boolean =
     last < Sample || events - dropped >= last * combining.get.leastEvents || isFilling
 
-  /** Whether many of the events to come have a slot already. */
+  /** Whether many of the coming events will meet a slot. */
   private def isFilling: Boolean = index.slices < last * MostAhead ||
     index.slices * combining.get.leastEvents <= combining.get.eventsInTask
 
-  /** Moves to the next slot; 0 after the last. */
+  /** Moves to the next slot to emit; 0 after the last one. */
   def next(): Int =
     if (emitted == last) 0
     else {
@@ -207,18 +211,18 @@ private[slices] final class SliceSlots(
 
   def timeOf(slot: Int): Long = times(slot)
 
-  /** Whether a slot's key is NULL, for numbers. */
+  /** Whether a slot's key is NULL, if keys are numbers. */
   def isOfNull(slot: Int): Boolean = index.isOfNull(entries(slot))
 
   def numberOf(slot: Int): Long = index.numberOf(entries(slot))
 
-  /** The key of a slot, which stays as it is until the next call. */
+  /** The key of a slot. The row is reused by the next call. */
   def keyOf(slot: Int): UnsafeRow = {
     index.pointTo(entries(slot), key)
     key
   }
 
-  /** Gives back all memory and counts. A second call does nothing. */
+  /** Releases all memory and reports the metrics. A second call does nothing. */
   def close(): Unit = if (times != null) {
     slotOfSlice = null
     times = null
@@ -240,20 +244,20 @@ private[slices] object SliceSlots {
   /** The bytes of a slot's time and entry. */
   private val PlaceBytes = 12L
 
-  /** Some more bytes than are needed, to ask less often. */
+  /** The bytes acquired beyond the need, so that slots ask for memory less often. */
   private val ValueStep = 256L * 1024
 
-  /** So many slots tell whether they pay. */
+  /** The number of slots after which their worth is judged. */
   private val Sample = 1 << 16
 
-  /** Where there are fewer slices for each slot, events begin to meet slots. */
+  /** With fewer slices than this for each slot, coming events begin to meet slots. */
   private val MostAhead = 8L
 
   /**
    * How events are combined.
    *
    * @param slotBytes the bytes of a slot's cells, without values that vary in size
-   * @param leastEvents the least number of events a slot, once there are many slots
+   * @param leastEvents the least number of events per slot, once there are many slots
    * @param eventsInTask the estimated number of events in a task
    */
   final case class Combining(

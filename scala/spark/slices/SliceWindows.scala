@@ -20,9 +20,8 @@ import io.sash.spark.windows.OfSubquery
 
 /**
  * Combines events by slices before they are exchanged. The ends of a key's ranges divide time
- * into slices, and all windows of the key's labels hold a slice wholly or not at all. So the
- * events of a slice become one row, whose time is any time in the slice, and the window over
- * labels and events stays as it is.
+ * into slices, and each label's window holds a slice wholly or not at all. So the events of a
+ * slice become one row, with any time in the slice. The window over labels and events stays.
  *
  * Paper: ''Cutty: Aggregate Sharing for User-Defined Windows'', section 2 (slicing).
  */
@@ -42,8 +41,8 @@ private[spark] object SliceWindows extends Rule[LogicalPlan] {
       }
 
   /**
-   * Says in EXPLAIN why events are exchanged one by one. The condition that asks for labels keeps
-   * the reason, since rules that come later copy the filter without its tags.
+   * Says in EXPLAIN why events are exchanged one by one. The reason is a tag on the condition
+   * that keeps labels, since later rules copy the filter without its tags.
    */
   def refused(filter: Filter, why: String): Filter = {
     filter.condition.foreach {
@@ -54,7 +53,7 @@ private[spark] object SliceWindows extends Rule[LogicalPlan] {
     filter
   }
 
-  /** The reason in a node of Spark's plan. */
+  /** The reason, if a node of the physical plan has such a condition. */
   def refusal(plan: SparkPlan): Option[String] =
     plan.expressions
       .flatMap(_.collect { case e: EqualTo => e.getTagValue(Refused) })
@@ -64,7 +63,7 @@ private[spark] object SliceWindows extends Rule[LogicalPlan] {
   private val Refused: TreeNodeTag[String] = TreeNodeTag("sash.slices")
 }
 
-/** The plan of a union whose events are combined, where they can be. */
+/** Plans a window over a union, and combines the events of each source that allows it. */
 private[slices] final class SlicedUnion(
     union: LabelUnion,
     zone: String,
@@ -80,14 +79,14 @@ private[slices] final class SlicedUnion(
     val (refused, taken) = large.partitionMap { case ((number, rows), at) =>
       sourceOf(number, rows, at)
     }
-    // the rows of one table have partials or have none
+    // a table is combined only if all its parts can be
     val combined = taken.groupBy(_.number).filter { case (number, of) =>
       of.forall(_.partials.nonEmpty) && of.length == events.count(_._1 == number)
     }
     (taken.map(s => if (combined.contains(s.number)) s else s.copy(partials = Nil)), refused)
   }
 
-  /** All parts of a table, for estimates. */
+  /** All parts of a table in one plan, for estimates. */
   private def table(number: Int): LogicalPlan =
     events.collect { case (`number`, rows) => rows } match {
       case Seq(one) => one
@@ -121,7 +120,7 @@ private[slices] final class SlicedUnion(
 
   private def sizeOf(columns: Seq[Attribute]): BigInt = EstimationUtils.getSizePerRow(columns)
 
-  /** The partials of all calls, or none if some call has no partial. */
+  /** The partial of each call; empty if some call has no partial. Equal calls share one. */
   private def partialsOf(
       rows: LogicalPlan,
       calls: Seq[LabelCall]
@@ -145,7 +144,7 @@ private[slices] final class SlicedUnion(
     }
   }
 
-  /** The key as a number, if it is one. Without keys, all labels and events have one. */
+  /** The key's columns; one BIGINT if it is a number. Without keys, all rows have the key 0. */
   private def keyOf(values: Seq[Expression]): Seq[Expression] = values match {
     case Seq()                              => Seq(Literal(0L))
     case Seq(one) if isNumber(one.dataType) => Seq(LabelTimes.number(one))
@@ -157,7 +156,7 @@ private[slices] final class SlicedUnion(
     case _                                                                => false
   }
 
-  /** The labels' keys and ranges, as the index reads them. */
+  /** The input of the index: the labels' keys, ranges and whether these are sound. */
   private def indexed(times: Seq[LabelTimes]): LogicalPlan = {
     val ofLabels = keyOf(keys.map(k => union.over(allLabels, k: Expression)))
     val sound = times.flatMap(_.isSound).distinct.reduceOption(And).getOrElse(TrueLiteral)
@@ -191,18 +190,18 @@ private[slices] final class SlicedUnion(
     )
   }
 
-  /** By their places among the union's events. */
+  /** The sliced sources, by their ordinal among the union's events. */
   private val slicedSources: Map[Int, (Source, EventSlices)] =
     sources.map(of => of.at -> ((of, sliced(of)))).toMap
 
-  /** The first part of each table that is combined. */
+  /** The first part of each combined table. */
   private val combining: Seq[(Source, EventSlices)] = slicedSources.toSeq
     .sortBy(_._1)
     .map(_._2)
     .filter(_._2.combines)
     .distinctBy(_._1.number)
 
-  /** The columns of combined events, which nobody reads any more. */
+  /** The union's columns that nobody reads any more, since events are combined. */
   private val gone: AttributeSet = {
     val ofCombined = combining.flatMap { case (of, _) => union.of(of.number) }
     val others = union.calls.filterNot(ofCombined.contains)
@@ -221,7 +220,7 @@ private[slices] final class SlicedUnion(
 
   private def nothing(of: Attribute): Alias = Alias(Literal(null, of.dataType), of.name)()
 
-  /** The rows of a child of the union, in the new columns. */
+  /** The rows of a child of the union, in the columns of the new union. */
   private def rowsOf(child: LogicalPlan, at: Option[Int]): LogicalPlan =
     at.flatMap(slicedSources.get) match {
       case Some((of, node)) if node.combines =>
@@ -255,7 +254,7 @@ private[slices] final class SlicedUnion(
         Project(stay.map(child.output) ++ cells.map(c => nothing(c._2)), rows)
     }
 
-  /** A value that nobody reads, in a column of the labels. */
+  /** A placeholder, for a column that is read from labels alone. */
   private def unread(of: Attribute): Expression =
     if (of.nullable) Literal(null, of.dataType)
     else scala.util.Try(Literal.default(of.dataType)).getOrElse(Literal(null, of.dataType))
@@ -274,7 +273,7 @@ private[slices] final class SlicedUnion(
     union.filtered(filter, expressions, merged, gone)
   }
 
-  /** The same column, of an aggregate over partials. */
+  /** The call's output column, computed from partials. */
   private def aggregate(
       c: LabelCall,
       partial: SlicePartial,
@@ -300,17 +299,17 @@ private[slices] final class SlicedUnion(
 
 private object SlicedUnion {
 
-  /** The least number of events a slice where a row of a slice is as wide as an event. */
+  /** The least number of events per slice, if a combined row is as wide as an event's row. */
   private val LeastEvents = 1.25
 
   /**
-   * Events of one table, or a part of them, that are cut into slices.
+   * The events of one table, or a part of them, that are cut into slices.
    *
-   * @param number of the table
-   * @param at the place among the union's events
+   * @param number the table's source number
+   * @param at the ordinal among the union's events
    * @param index the labels' keys and ranges
-   * @param partials none if the events are not combined
-   * @param width the size of a combined row over the size of an event's
+   * @param partials empty if the events are not combined
+   * @param width the size of a combined row over the size of an event's row
    */
   private final case class Source(
       number: Int,

@@ -10,10 +10,10 @@ import org.apache.spark.sql.types.DataType
 import io.sash.spark.monoids.{AggregateMonoid, KnownMonoid}
 
 /**
- * An aggregate over rows that are partials of slices.
+ * An aggregate whose input rows are partials of slices.
  *
- * @param function the aggregate, over columns that are gone; EXPLAIN shows it
- * @param partials its monoid. A lift takes the cells out of the columns `cells`
+ * @param function the aggregate over events, for EXPLAIN alone; its columns no longer exist
+ * @param partials its monoid. The lift reads a partial's cells from the columns `cells`
  */
 private[slices] final case class SlicedAggregate(
     function: AggregateFunction,
@@ -55,8 +55,9 @@ private[slices] final case class SlicedAggregate(
  *
  * @param monoid the aggregate's monoid
  * @param lift the cells of one event, over the events' columns
- * @param update the cells of a partial and one event more, over these columns and `monoid.left`
- * @param cells the columns of the partials, of the types of the monoid's cells
+ * @param update the cells of a partial after one more event, over the events' columns and
+ *   `monoid.left`
+ * @param cells the output columns of a partial, with the types of the monoid's cells
  */
 private[slices] final case class SlicePartial(
     monoid: AggregateMonoid,

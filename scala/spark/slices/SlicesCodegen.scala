@@ -7,9 +7,9 @@ import org.apache.spark.sql.types.{DataType, LongType}
 import io.sash.spark.slots.{SlotProgram, ValueBytes}
 
 /**
- * The cells of a slot. Primitive ones and the bits of NULLs are words that lie side by side, so
- * that an event meets few lines of the CPU's cache, however many aggregates there are. Objects
- * have an array for each cell.
+ * Where the cells of a slot are. Primitive cells and the NULL bits are adjacent words of one
+ * array, so an event touches few cache lines, however many aggregates there are. Each object cell
+ * has an array of its own.
  */
 private[slices] final class SlotLayout(cells: Seq[Attribute]) {
   private val primitives = cells.indices.filter(isPrimitive)
@@ -18,12 +18,12 @@ private[slices] final class SlotLayout(cells: Seq[Attribute]) {
 
   def isPrimitive(cell: Int): Boolean = SlotProgram.isPrimitive(cells(cell).dataType)
 
-  /** The words of a slot. */
+  /** The number of words in a slot. */
   val words: Int = primitives.length + (nullables.length + bitsPerWord - 1) / bitsPerWord
 
   def wordOf(cell: Int): Int = primitives.indexOf(cell)
 
-  /** The word that has a cell's bit of NULL, and the bit. */
+  /** The word with a cell's NULL bit, and the bit's mask as a Java literal. */
   def nullOf(cell: Int): (Int, String) = {
     val at = nullables.indexOf(cell)
     (primitives.length + at / bitsPerWord, s"${1L << (at % bitsPerWord)}L")
@@ -43,7 +43,7 @@ private[slices] final class SlotLayout(cells: Seq[Attribute]) {
 }
 
 /**
- * The slots of an operator in the fields of whole-stage code.
+ * Generates the code of an operator's slots, whose arrays are fields of whole-stage code.
  *
  * @param input the events' columns
  * @param slots the variable of the [[SliceSlots]]
@@ -74,7 +74,7 @@ private[slices] final class SlicesCodegen(
   private val first: Map[SlicePartial, Int] =
     partials.zip(partials.scanLeft(0)(_ + _.monoid.left.length)).toMap
 
-  /** The variables that `code` declares for the cells of a slot. */
+  /** Code that loads cells of a slot into variables, and these variables. */
   private def loaded(ordinals: Seq[Int], slot: String): (String, Seq[ExprCode]) = {
     val loads = ordinals.map { i =>
       val c = cells(i)
@@ -104,7 +104,7 @@ private[slices] final class SlicesCodegen(
     case Some(values) =>
       val c = cells(i)
       val isNew = if (c.nullable) s"!${value.isNull} && " else ""
-      // the event's memory is the scan's; a value that stays is not copied
+      // an event's value lies in memory that the scan reuses, so it is copied unless it stays
       s"""
          |if ($isNew${value.value} != $values[$slot]) {
          |  Object copied = InternalRow.copyValue(${value.value});
@@ -114,8 +114,8 @@ private[slices] final class SlicesCodegen(
   }
 
   /**
-   * Puts an object into a slot, and counts its bytes in the place of the former one's. The cells
-   * of slot 0 are too few to count.
+   * Puts an object into a slot, and accounts for the change in bytes. Slot 0 is one slot, so its
+   * bytes are not counted.
    */
   private def stored(i: Int, slot: String, value: String): String = {
     val bytes = s"${ValueBytes.getClass.getName.stripSuffix("$")}.of"
@@ -172,10 +172,10 @@ private[slices] final class SlicesCodegen(
   }
 
   /**
-   * Code that combines an event with a slot: a call of one function for each partial, small
-   * enough for the JIT.
+   * Code that combines an event with a slot. It calls one function per partial, so that each is
+   * small enough for the JIT.
    *
-   * @param event the event's columns, which are evaluated
+   * @param event the event's columns, already evaluated
    */
   def combine(slot: String, event: Seq[ExprCode]): String = partials
     .map { p =>
@@ -220,19 +220,19 @@ private[slices] final class SlicesCodegen(
     }
     .mkString("\n")
 
-  /** The cells of a slot in variables, and the code that declares them. */
+  /** Code that loads all cells of a slot into variables, and these variables. */
   def saved(slot: String): (String, Seq[ExprCode]) = loaded(cells.indices, slot)
 }
 
 private object SlicesCodegen {
 
-  /** Whether a function can have all columns that a partial reads, beside the slot. */
+  /** Whether a Java function may have all columns that a partial reads as parameters. */
   def hasShortParameters(partial: SlicePartial, input: Seq[Attribute]): Boolean = {
     val read = input.filter(partial.references.contains)
     CodeGenerator.isValidParamLength(CodeGenerator.calculateParamLength(read) + 1)
   }
 
-  /** A word with the bits of a primitive value. */
+  /** Java code for the bits of a primitive value in a word. */
   private def toWord(javaType: String, value: String): String = javaType match {
     case "double"  => s"Double.doubleToRawLongBits($value)"
     case "float"   => s"Float.floatToRawIntBits($value)"
@@ -251,10 +251,10 @@ private object SlicesCodegen {
 /** The key of an event or of a slot in whole-stage code. */
 private[slices] sealed abstract class KeySource {
 
-  /** The parameters of a function that has a key. */
+  /** The declared parameters of a function that takes a key. */
   def parameters: String
 
-  /** The columns of a key that is in the parameters. */
+  /** Code that reads the key's columns from these parameters, and the columns. */
   def columns(ctx: CodegenContext): (String, Seq[ExprCode])
 
   /** The key of a slot, as arguments. */
@@ -280,7 +280,7 @@ private[slices] object KeyNumberSource extends KeySource {
     s"$slots.numberOf($slot), $slots.isOfNull($slot)"
 }
 
-/** A key of other columns, in a row. */
+/** A key of other or several columns, in an UnsafeRow. */
 private[slices] final class KeyRowSource(types: Seq[DataType]) extends KeySource {
   override def parameters: String = "UnsafeRow keyRow"
 

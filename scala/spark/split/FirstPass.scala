@@ -5,10 +5,10 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** The first pass over a stretch: counts its rows and makes the totals of its ends. */
+/** The first pass over stretches. It counts rows, and makes the totals of each stretch's ends. */
 private[split] object FirstPass {
 
-  /** Runs the pass over all stretches as a job, with several stretches in a task. */
+  /** Runs the pass as one job. A task has several stretches. */
   def over(
       rows: RDD[InternalRow],
       tasks: StretchTasks,

@@ -4,7 +4,7 @@ import org.apache.spark.{Dependency, NarrowDependency, Partition, TaskContext}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 
-/** The stretches of each task, each an iterator over its rows. */
+/** An RDD whose partition is a task's stretches, each an iterator over its rows. */
 private[split] final class GroupedStretchesRDD(
     private var rows: RDD[InternalRow],
     tasks: StretchTasks

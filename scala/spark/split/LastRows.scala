@@ -7,8 +7,9 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import io.sash.spark.memory.{RowQueue, Spillable, TaskWindowMemory}
 
 /**
- * The last rows of others, at most `most`, each valid until the next is read. They are in the
- * account of the task's memory, and go to disk if another consumer needs it.
+ * The last rows of an iterator, at most `most`. A row is valid until the next one is read. The
+ * rows lie in the task's memory, and go to disk if another consumer needs it. The constructor
+ * reads all of `all`.
  */
 private[split] final class LastRows(all: Iterator[InternalRow], most: Int)
     extends Iterator[InternalRow]
@@ -29,7 +30,7 @@ private[split] final class LastRows(all: Iterator[InternalRow], most: Int)
     if (count == most) rows.remove() else count += 1
   }
 
-  /** How many rows are left. */
+  /** The number of rows that are left. */
   override def knownSize: Int = count
 
   override def hasNext: Boolean = {

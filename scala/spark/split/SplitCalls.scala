@@ -15,12 +15,10 @@ import io.sash.spark.windows._
 /** Tells which windows many tasks can answer, even for one key. */
 private[spark] object SplitCalls {
 
-  /**
-   * ROWS frames that reach at most so far need no totals: a task reads the rows around its own.
-   */
+  /** The farthest reach of a ROWS frame without totals: a task reads the rows around its own. */
   val NearRows: Long = 16384L
 
-  /** The window's expressions over frames that can be split, or the reason why one cannot. */
+  /** The window's expressions, rewritten to calls that can be divided. Left with the reason. */
   def of(
       window: Window,
       forced: String,
@@ -63,7 +61,7 @@ private[spark] object SplitCalls {
           }
     }
 
-  /** How a task knows the rows before and behind its own, for EXPLAIN. */
+  /** How a task takes the rows before and after its own into account, for EXPLAIN. */
   def way(call: WindowCall): String = call.shape.frame match {
     case RowsSpec(frame) if isNear(frame)   => "with the rows around each task's own"
     case RowsSpec(frame) if isTotal(frame)  => "with totals"
@@ -73,9 +71,9 @@ private[spark] object SplitCalls {
   }
 
   /**
-   * Whether both bounds lie at fixed distances, so that no later row has an earlier bound. One
-   * month after January 29, 10:00, is February 28, 10:00, and one month after January 30, 9:00,
-   * is February 28, 9:00. Likewise for days in a time zone whose clocks change.
+   * Whether bounds never move back from row to row. By months, bounds of timestamps may: a month
+   * after January 29, 10:00, is February 28, 10:00, and a month after January 30, 9:00, is
+   * February 28, 9:00. By days, they may in a time zone whose clocks change.
    */
   private def isFixed(key: Expression, frame: SpecifiedWindowFrame, zone: String): Boolean =
     Seq(frame.lower, frame.upper).filterNot(_.isInstanceOf[SpecialFrameBoundary]).forall {
@@ -103,7 +101,7 @@ private[spark] object SplitCalls {
 
   def isNear(lower: Long, upper: Long): Boolean = lower >= -NearRows && upper <= NearRows
 
-  /** Whether the partials of many rows have a size of some bytes. */
+  /** Whether the partial of any number of rows has a few bytes. */
   def hasTotals(w: WindowExpression, monoid: AggregateMonoid): Boolean =
     monoid.running.isEmpty && (functionOf(w) match {
       case Some(f: MonoidTraits) if f.isShort => true
@@ -118,7 +116,7 @@ private[spark] object SplitCalls {
     case _                                      => true
   }
 
-  /** Whether the total is the same in any order of the rows, but for last digits of floats. */
+  /** Whether a total is the same in any order of the rows, up to the last digits of floats. */
   def commutes(call: WindowCall): Boolean = functionOf(call.expression).exists {
     case _: Sum | _: Average | _: CentralMomentAgg => true
     case f                                         => Ties.isExact(f)

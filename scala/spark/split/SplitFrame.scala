@@ -10,14 +10,15 @@ import io.sash.spark.slots.SlotColumns
 import io.sash.spark.split.Surroundings.Element
 import io.sash.spark.windows.{KeysView, RingProgram}
 
-/** The rows of other stretches that the windows of a stretch hold. */
+/** A frame of a divided window. It finds the rows of other stretches that windows hold. */
 private[split] sealed abstract class SplitFrame extends Serializable {
 
   /**
    * The surroundings of some stretches.
    *
-   * @param first their first key, which may go on from older stretches
-   * @param last their last key, which may go on in younger stretches
+   * @param own the numbers of the stretches
+   * @param first their first key, which may continue from older stretches
+   * @param last their last key, which may continue in younger stretches
    * @param stage the number of the frame's stage
    */
   final def surroundings(
@@ -32,16 +33,16 @@ private[split] sealed abstract class SplitFrame extends Serializable {
     )
   }
 
-  /** The rows and totals of a key before some of its parts, which are a task's own. */
+  /** The rows and totals of a key before the parts `own`. */
   protected def older(own: Range, all: SplitKey, stage: Int): Seq[Element]
 
-  /** The rows and totals of a key behind some of its parts. */
+  /** The rows and totals of a key after the parts `own`. */
   protected def younger(own: Range, all: SplitKey, stage: Int): Seq[Element]
 
-  /** Whether two rows of stretches have to be compared. */
+  /** Whether the frame compares the first and last rows of stretches. */
   def comparesRows: Boolean
 
-  /** Whether tasks can answer a key's rows in parts. */
+  /** Whether tasks can answer a key in parts. If not, one task answers all rows. */
   def isSteady(all: SplitKey): Boolean = true
 }
 
@@ -57,7 +58,7 @@ private[split] case object AllRows extends SplitFrame {
 
 /**
  * ROWS BETWEEN lower AND upper, as numbers of rows after the current one. The least and the
- * largest number are UNBOUNDED.
+ * greatest BIGINT mean UNBOUNDED.
  */
 private[split] final case class SplitRows(lower: Long, upper: Long) extends SplitFrame {
   override def comparesRows: Boolean = false
@@ -66,7 +67,7 @@ private[split] final case class SplitRows(lower: Long, upper: Long) extends Spli
     val (start, end) = (all.start(own.start), all.start(own.end))
     def before(row: Long) = math.max(0L, math.min(start, row))
     val isUnbounded = lower == Long.MinValue
-    // windows begin from `first` to `last`, and the earliest of them ends before `until`
+    // windows begin between `first` and `last`, and all of them hold the rows up to `until`
     val first = if (isUnbounded) 0L else before(start + lower)
     val last = if (isUnbounded) 0L else before(end - 1 + lower)
     val until = if (upper >= 0) start else before(start + upper + 1)
@@ -86,12 +87,13 @@ private[split] final case class SplitRows(lower: Long, upper: Long) extends Spli
 }
 
 /**
- * RANGE BETWEEN two bounds at fixed distances in the window's order: no bound of a later row lies
- * before the bound of an earlier one. Stretches are compared with bounds as rows are.
+ * RANGE BETWEEN two bounds that never move back from row to row. So the first and last rows of
+ * stretches, compared with the bounds of the task's first and last row, tell which rows windows
+ * hold.
  *
- * @param rings the keys of the rows
- * @param view the frame's use of them
- * @param mayOverflow whether a bound may lie outside of its type
+ * @param rings the programs of the rows' keys
+ * @param view the frame's bounds over these keys
+ * @param mayOverflow whether a bound may overflow its type
  */
 private[split] final case class SplitRange(
     rings: Seq[RingProgram],
@@ -109,7 +111,7 @@ private[split] final case class SplitRange(
     val (i, head, last) = (own.start, all.first(own.start), all.last(own.end - 1))
     def firstOlder(from: Int)(is: InternalRow => Boolean) =
       (from until i).find(s => is(all.last(s))).getOrElse(i)
-    // the first windows begin in part `first`, the last ones before part `from`
+    // the task's first window begins in part `first`, and its last window before part `from`
     val first =
       if (isUnboundedBelow) 0 else firstOlder(0)(!bounds.isBelow(_, head))
     val from =
@@ -119,9 +121,9 @@ private[split] final case class SplitRange(
   }
 
   /**
-   * False if a bound overflows its type near an end of the order: as an error, or so that it lies
-   * on the other side of its row. A bound that overflows does so for the first or the last rows.
-   * A row without a value (NULL) has the rows like it as its window.
+   * False if a bound overflows its type: with an error, or so that it wraps to the other side of
+   * its row. If a bound overflows, it does so for the first or the last rows, so only they are
+   * checked. Rows with NULL are not, since their window is their peers.
    */
   override def isSteady(all: SplitKey): Boolean = {
     def sidesOf(row: InternalRow) = (bounds.isBelow(row, row), bounds.isAbove(row, row))
@@ -138,7 +140,7 @@ private[split] final case class SplitRange(
       all.elements(stage, all.start(next), end until all.count, all.start(all.count))
     } else {
       val end = until(bounds.isAbove(_, last))
-      // the parts that the windows of all own rows hold
+      // the parts that lie in the windows of all own rows
       val held = (next until end)
         .dropWhile(s => !isUnboundedBelow && bounds.isBelow(all.first(s), last))
         .takeWhile(s => !bounds.isAbove(all.last(s), head))

@@ -7,7 +7,7 @@ import io.sash.spark.base.{MetricTable, Metrics}
 import io.sash.spark.ordering.OrderMetrics
 import io.sash.spark.windows.WindowMetrics
 
-/** The rows that a task reads beside its own. */
+/** Counts the own rows of tasks, and the rows that they read for their neighbours. */
 private[spark] object NeighbourMetrics extends MetricTable {
   val Tasks = sum("tasks", "tasks with rows of their own")
   val OwnRows = sum("ownRows", "own rows of tasks")
@@ -15,9 +15,10 @@ private[spark] object NeighbourMetrics extends MetricTable {
 }
 
 /**
- * The metrics of the operator.
+ * The metrics of `SplitWindowExec`.
  *
- * @param earlier the windows of all stages but the last. Their output rows are not the operator's
+ * @param windows the metrics of the last stage's windows
+ * @param earlier the metrics of other stages' windows, whose output rows are not the operator's
  */
 private[split] final case class SplitMetrics(
     windows: Metrics,

@@ -8,10 +8,10 @@ import io.sash.spark.ordering.{KeyOrder, OrderProgram, RowOrder}
 import io.sash.spark.windows._
 
 /**
- * The calls of one frame, or of all frames of near rows, ready to be sent to tasks.
+ * The recipe for the calls of one frame, or of all frames of near rows, serializable for tasks.
  *
- * @param totals the partials of all rows of a stretch, one program for each store of `windows`;
- *   empty if the aggregates have none
+ * @param totals makes the partial of a stretch's rows, one program for each store of `windows`;
+ *   empty if the stage needs no totals
  */
 private[split] final case class SplitStage(
     calls: Seq[WindowCall],
@@ -20,13 +20,13 @@ private[split] final case class SplitStage(
     totals: Seq[StoreProgram]
 ) {
 
-  /** The columns of the answers, one for each call. */
+  /** The columns of the answers, one per call. */
   val results: Seq[Attribute] =
     calls.map(c => AttributeReference("result", c.expression.dataType, c.expression.nullable)())
 
   /**
-   * How many rows before and behind its own a task needs, if it can find them without a first
-   * pass.
+   * The number of rows that a task needs before and after its own. None if a first pass has to
+   * find them.
    */
   def nearest: Option[(Int, Int)] = frame match {
     case SplitRows(lower, upper) if totals.isEmpty && SplitCalls.isNear(lower, upper) =>
@@ -34,15 +34,15 @@ private[split] final case class SplitStage(
     case _ => None
   }
 
-  /** Whether the totals are the same in any order of the rows, but for last digits of floats. */
+  /** Whether totals are the same in any order of the rows, up to the last digits of floats. */
   def commutes: Boolean = totals.isEmpty || calls.forall(c => SplitCalls.commutes(c))
 }
 
 private[split] object SplitStage {
 
   /**
-   * The stages of calls that [[SplitCalls]] has accepted: one for all frames that hold near rows,
-   * since they read the same neighbours, and one for each other frame.
+   * The stages of calls that [[SplitCalls]] has accepted. All frames of near rows are one stage,
+   * since they read the same neighbours. Each other frame is a stage of its own.
    */
   def of(
       calls: Seq[WindowCall],
@@ -83,7 +83,7 @@ private[split] object SplitStage {
     case other => throw new IllegalStateException(s"${other.text} cannot be split")
   }
 
-  /** Floats and doubles have infinities instead. */
+  /** Whether a bound may overflow. Floats and doubles become infinite instead. */
   private def mayOverflow(order: Seq[SortOrder]): Boolean =
     !order.forall(o => o.dataType == FloatType || o.dataType == DoubleType)
 
@@ -93,8 +93,8 @@ private[split] object SplitStage {
   }
 
   /**
-   * Whether all rows have the same window. With an exclusion each row has its own, with PARTITION
-   * BY each key.
+   * Whether all rows have the same window. With an exclusion, each row has its own. With
+   * PARTITION BY, each key has its own.
    */
   private def isForAll(
       shape: WindowShape,
@@ -122,14 +122,14 @@ private[split] object SplitStage {
 }
 
 /**
- * All stages of a window, ready to be sent to tasks.
+ * The recipe of all stages of a window, serializable for tasks.
  *
  * @param keys the order of the partition keys, with which `order` begins
- * @param order the keys, the window's order, and last the number that tells rows apart that tie,
- *   if an answer depends on their order
+ * @param order the keys, then the window's order, then the tie-breaker if an answer depends on
+ *   the order of ties
  * @param inOrder whether the first pass reads the rows in the window's order
- * @param comparesReadings whether a first pass has to note the rows, since a later reading may
- *   find others, and nobody else notices it
+ * @param comparesReadings whether the first pass has to note the rows. It has to if a later
+ *   reading may find other rows, and Spark would not notice
  */
 private[split] final case class SplitProgram(
     stages: IndexedSeq[SplitStage],
@@ -139,7 +139,7 @@ private[split] final case class SplitProgram(
     comparesReadings: Boolean
 ) {
 
-  /** Whether a row's order, the first column of it, has a value. */
+  /** The condition that the first column of a row's order is not NULL. */
   def hasValue: Expression =
     order.order.drop(keys.length).headOption.fold[Expression](Literal.TrueLiteral) { by =>
       IsNotNull(by.child)
@@ -147,7 +147,7 @@ private[split] final case class SplitProgram(
 
   def ordering: OrderProgram = OrderProgram(Nil, order)
 
-  /** Whether the second pass needs the counts, the ends and the totals of a first pass. */
+  /** Whether the second pass needs the results of a first pass. */
   def needsFirstPass: Boolean = comparesReadings || stages.exists(_.nearest.isEmpty)
 
   def comparesRows: Boolean = stages.exists(_.frame.comparesRows)

@@ -17,16 +17,16 @@ import io.sash.spark.ordering.{KeyOrder, RowOrder}
 import io.sash.spark.windows.{ExplainLines, WindowCall}
 
 /**
- * A window that many tasks answer, even for one key. Its rows are exchanged by range of its keys
- * and order, and each task answers the rows of some ranges, its stretches. Rows leave in this
+ * A window that many tasks answer, even for one key. Its rows are exchanged by ranges of keys and
+ * order. Each task answers the rows of some ranges, its ''stretches''. Output rows are in this
  * order, and rows that tie in it are in one stretch. A key may lie in several stretches, so the
- * rows are not clustered by key.
+ * output is not clustered by key.
  *
  * @param windowExpression named expressions over window calls that [[SplitCalls]] accepts
- * @param tieBreaker the last column of the child, which numbers the rows, if an answer depends on
- *   the order of rows that tie. It does not leave
+ * @param tieBreaker the child's last column, which numbers the rows, if an answer depends on the
+ *   order of rows that tie. It is not in the output
  * @param conditions a filter above the window on its input; empty if every row gets results
- * @param tasks how many tasks answer, each some neighbouring stretches
+ * @param tasks the number of tasks, each with some consecutive stretches
  * @param forced the value of `spark.sash.window.algorithm`
  */
 private[spark] final case class SplitWindowExec(

@@ -14,26 +14,26 @@ import io.sash.spark.ordering.KeyOrder
 import io.sash.spark.windows.Ties
 
 /**
- * Plans windows that many tasks answer, even for one key: those without PARTITION BY, and others
- * if the setting asks for it.
+ * Plans windows that many tasks answer, even for one key. Windows without PARTITION BY are
+ * divided by default, others if a setting asks for it.
  */
 private[spark] object SplitWindows {
 
-  /** Why one task answers all rows of a window, or all rows of a key, for EXPLAIN. */
+  /** Tags a window with the reason why one task answers all its rows, or all rows of a key. */
   val OneTask: TreeNodeTag[String] = TreeNodeTag("sash.oneTask")
 
   /**
-   * How many stretches a task answers. Tasks read whole stretches of their neighbours, so short
-   * stretches are cheaper. But each is a piece of every map output.
+   * The number of stretches per task. A task reads whole stretches of its neighbours, so short
+   * ones are cheaper. But each stretch is one more piece of every map output.
    */
   private def stretchesOf(tasks: Int): Int = math.max(1, math.min(8, 2000 / tasks))
 
-  /** All tasks together take about twice the time of one (docs/benchmarks/split.md). */
+  /** All tasks together take about twice the CPU time of one task (docs/benchmarks/split.md). */
   private val LeastCores = 4
 
   private def cores: Int = SparkSession.active.sparkContext.defaultParallelism
 
-  /** As many tasks as adaptive execution would make of the exchange, by the estimated size. */
+  /** The number of tasks that adaptive execution would make of the exchange, by its estimate. */
   private def tasksFor(window: Window, conf: SQLConf): Int = {
     val bytes = conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
     val bySize = sizeOf(window.child, conf).fold(0)(s => (s / bytes).min(Int.MaxValue).toInt)
@@ -41,8 +41,8 @@ private[spark] object SplitWindows {
   }
 
   /**
-   * The estimated bytes of a plan's rows, at most the bytes of its tables. For a join Spark takes
-   * their product. None if Spark knows nothing of a table.
+   * The estimated bytes of a plan's rows, at most the bytes of its tables, since Spark estimates
+   * a join by their product. None if Spark does not know the size of a table.
    */
   private def sizeOf(plan: LogicalPlan, conf: SQLConf): Option[BigInt] = {
     val tables = plan.collectLeaves().map(_.stats.sizeInBytes)
@@ -51,7 +51,7 @@ private[spark] object SplitWindows {
     )
   }
 
-  /** The expressions of a window that is split. A window that is not gets the reason as a tag. */
+  /** Matches a window that is divided, and gives its expressions. Tags others with the reason. */
   def unapply(window: Window): Option[Seq[NamedExpression]] = {
     val conf = SQLConf.get
     if (!SashConf.enabled(conf) || !isAsked(window, conf)) None
@@ -71,7 +71,7 @@ private[spark] object SplitWindows {
   private def isAsked(window: Window, conf: SQLConf): Boolean = !window.isStreaming &&
     (if (window.partitionSpec.isEmpty) window.orderSpec.nonEmpty else SashConf.splitsKeys(conf))
 
-  /** Why one task is better for all functions of a window, or for each key, if it is. */
+  /** The reason why one task has to answer the whole window, or each key; none if many can. */
   private def whole(window: Window, conf: SQLConf): Option[String] = {
     val (size, threshold) = (sizeOf(window.child, conf), SashConf.splitThreshold(conf))
     val unordered = window.partitionSpec.find(k => !RowOrdering.isOrderable(k.dataType))
@@ -90,7 +90,7 @@ private[spark] object SplitWindows {
       }
   }
 
-  /** Whether the plan itself says that its rows are few, or lie in one partition. */
+  /** The reason, if the plan itself shows that its rows are few, or lie in one partition. */
   private def hasFewRows(plan: LogicalPlan): Option[String] = {
     val inOne = "its rows lie in one partition"
     plan match {
@@ -104,8 +104,8 @@ private[spark] object SplitWindows {
   }
 
   /**
-   * The operator over an exchange by range. If an answer depends on the order of rows that tie, a
-   * number before the exchange keeps that order the same for all tasks.
+   * The operator over an exchange by range. If an answer depends on the order of rows that tie,
+   * rows are numbered before the exchange, so that the order is the same in all tasks.
    */
   def planned(
       window: Window,

@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Predicate, RowOrdering, UnsafeRow}
 
 /**
- * Finds the rows of a stretch's first and last key. The rows of the stretch come in any order,
- * unless partials need the window's order.
+ * Finds the rows of a stretch's first and last key. Rows may be added in any order, unless the
+ * partials need the window's order.
  */
 private[split] final class StretchEnds(program: SplitProgram) {
   private[this] val byKey = RowOrdering.create(program.keys, program.order.input)
@@ -29,7 +29,9 @@ private[split] final class StretchEnds(program: SplitProgram) {
     else if (toLast > 0) last = ofKey(row, last)
   }
 
-  /** The rows of another key, in the place of a key that lies between two others from now on. */
+  /**
+   * Begins a new end key. Reuses the object of the end key that it replaces, if there are two.
+   */
   private def ofKey(row: UnsafeRow, instead: EndRows): EndRows =
     if (first eq last) new EndRows(program, row)
     else {
@@ -43,7 +45,7 @@ private[split] final class StretchEnds(program: SplitProgram) {
     else Seq(first.result, last.result)
 }
 
-/** The rows of one key that have come so far: how many, their totals and their ends. */
+/** The rows of one key added so far: their number, their totals, and the first and last row. */
 private[split] final class EndRows(program: SplitProgram, row: UnsafeRow) {
   private[this] val totals = program.stages.map(s => new StretchTotals(s.totals)).toArray
   private[this] val ordering = RowOrdering.create(program.order.order, program.order.input)
@@ -57,10 +59,10 @@ private[split] final class EndRows(program: SplitProgram, row: UnsafeRow) {
   place(row)
   count(row)
 
-  /** One of the rows, to compare keys with. */
+  /** Any one of the rows, for comparing keys. */
   def any: InternalRow = one
 
-  /** Forgets all rows but this one, which has another key. */
+  /** Forgets all rows and begins with this one, which has another key. */
   def begin(row: UnsafeRow): Unit = {
     one.copyFrom(row)
     values.clear()
@@ -97,7 +99,7 @@ private[split] final class EndRows(program: SplitProgram, row: UnsafeRow) {
   )
 }
 
-/** The first and the last of some rows in an order. The rows come in any order. */
+/** The first and the last of some rows in an order. Rows may be added in any order. */
 private[split] final class Outermost(ordering: Ordering[InternalRow]) {
   private[this] var first: UnsafeRow = _
   private[this] var last: UnsafeRow = _
@@ -117,6 +119,6 @@ private[split] final class Outermost(ordering: Ordering[InternalRow]) {
     } else if (ordering.compare(row, last) >= 0) last.copyFrom(row)
     else if (ordering.compare(row, first) < 0) first.copyFrom(row)
 
-  /** Both, or none without rows. */
+  /** The first and the last row; empty without rows. */
   def rows: Seq[UnsafeRow] = if (isEmpty) Nil else Seq(first, last)
 }

@@ -3,14 +3,14 @@ package io.sash.spark.split
 import org.apache.spark.Partition
 import org.apache.spark.sql.catalyst.expressions.RowOrdering
 
-/** All stretches of a window in their order. Lies on the driver, between the two passes. */
+/** All stretches of a window in order. The driver makes it between the two passes. */
 private[split] final class StretchLayout(
     partitions: Array[Partition],
     stretches: IndexedSeq[StretchSummary],
     program: SplitProgram
 ) {
 
-  /** The keys that a stretch begins or ends with, in their order. */
+  /** The keys with which stretches begin or end, in order. */
   private[this] val runs: IndexedSeq[SplitKey] = {
     val byKey = RowOrdering.create(program.keys, program.order.input)
     val ends = for (i <- stretches.indices; end <- stretches(i).ends) yield endOf(i, end)
@@ -25,7 +25,7 @@ private[split] final class StretchLayout(
   private[this] val runsOf: Map[Int, IndexedSeq[SplitKey]] =
     runs.flatMap(r => r.stretches.map(_ -> r)).groupMap(_._1)(_._2)
 
-  /** A stretch begins with the rows of its first key, and ends with the rows of its last key. */
+  /** Locates the rows of a stretch's first or last key in the stretch. */
   private def endOf(i: Int, end: StretchEnd): RunPart = {
     val s = stretches(i)
     val from = if (end eq s.ends.head) 0L else s.rows - end.rows
@@ -35,15 +35,16 @@ private[split] final class StretchLayout(
   private def seen(i: Int): Option[SeenRows] =
     Some(SeenRows(stretches(i).rows, stretches(i).checksum))
 
-  /** Whether tasks can answer each key's rows in parts. */
+  /** Whether tasks can answer each key in parts: see `SplitFrame.isSteady`. */
   def isSteady: Boolean = runs.filter(_.count > 1).forall { run =>
     program.stages.forall(_.frame.isSteady(run))
   }
 
   /**
-   * Whether windows are so wide that tasks would read the same rows again and again: each row
-   * more often than [[StretchLayout.MostReadings]] on average, or so many rows in one task that
-   * it has more than [[StretchLayout.MostOfTask]] of all rows, beside an equal share as its own.
+   * Whether windows are so wide that tasks would read too many rows of others. Either tasks read
+   * each row more than [[StretchLayout.MostReadings]] times for others, on average. Or one task
+   * has more than the share [[StretchLayout.MostOfTask]] of all rows, if its own are an equal
+   * share.
    */
   def areTooWide(tasks: Seq[StretchPartition]): Boolean = {
     val (rows, working) = (stretches.map(_.rows).sum, tasks.count(_.own.nonEmpty))
@@ -57,8 +58,8 @@ private[split] final class StretchLayout(
     own.filter(stretches(_).rows > 0L).map(i => StretchRows(partitions(i), seen(i)))
 
   /**
-   * The surroundings of some stretches, for each stage; none if they have no rows. Their first
-   * key goes on from older stretches, and their last key in younger ones.
+   * The surroundings of some stretches, for each stage; none if the stretches have no rows. Their
+   * first key may continue from older stretches, and their last key in younger ones.
    */
   def surroundings(own: Range): IndexedSeq[KnownSurroundings] = {
     val runs = own.flatMap(runsOf.get).flatten
@@ -72,9 +73,9 @@ private[split] final class StretchLayout(
 
 private[split] object StretchLayout {
 
-  /** How often tasks read a row for others, on average, before fewer tasks are better. */
+  /** The greatest number of times that tasks read a row for others, on average. */
   val MostReadings = 4L
 
-  /** The part of all rows that a task may have, those among them that it reads for others. */
+  /** The greatest share of all rows that one task may read, its own and others. */
   val MostOfTask = 0.75
 }

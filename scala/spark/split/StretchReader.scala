@@ -9,7 +9,7 @@ import io.sash.spark.ordering.OrderTask
 /**
  * Reads the rows of stretches in one task.
  *
- * @param unordered the rows of a partition, in any order
+ * @param unordered reads a partition, whose rows come in any order
  */
 private[split] final class StretchReader(
     program: SplitProgram,
@@ -17,7 +17,9 @@ private[split] final class StretchReader(
     unordered: Partition => Iterator[InternalRow]
 ) {
 
-  /** A task's own rows in the window's order. It reads each stretch when it needs it. */
+  /**
+   * The task's own rows in the window's order. A stretch is read when its first row is needed.
+   */
   def own(parts: Seq[StretchRows]): Iterator[InternalRow] =
     ordered(parts, NeighbourMetrics.OwnRows)
 
@@ -46,7 +48,7 @@ private[split] final class StretchReader(
     if (rows.hasNext) new OrderTask(program.ordering, metrics.order).ordered(rows) else rows
 }
 
-/** Reports the number of rows behind the last row. */
+/** Passes rows on, and reports their number after the last one. */
 private[split] final class CountedRows(rows: Iterator[InternalRow], report: Long => Unit)
     extends Iterator[InternalRow] {
   private[this] var (count, isReported) = (0L, false)
@@ -66,7 +68,9 @@ private[split] final class CountedRows(rows: Iterator[InternalRow], report: Long
   }
 }
 
-/** Fails behind the last row if they are not the rows that the first pass has read. */
+/**
+ * Passes rows on. After the last one, fails unless they are the rows that the first pass read.
+ */
 private[split] final class CheckedRows(rows: Iterator[InternalRow], seen: SeenRows)
     extends Iterator[InternalRow] {
   private[this] val checksum = new Checksum

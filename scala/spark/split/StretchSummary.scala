@@ -6,10 +6,12 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import io.sash.spark.base.RowHash
 
 /**
- * A range partition of a window's rows, as the first pass has seen it. One task answers its rows.
+ * The findings of the first pass on a stretch: one range partition of a window's rows. One task
+ * answers the rows of a stretch.
  *
+ * @param rows the number of rows
  * @param checksum see [[Checksum]]
- * @param ends the rows of the first and of the last key: none without rows, one if all rows have
+ * @param ends the stretch's first and last key. Empty without rows; one element if all rows have
  *   one key, as without PARTITION BY
  */
 private[spark] final case class StretchSummary(
@@ -21,10 +23,12 @@ private[spark] final case class StretchSummary(
 /**
  * The rows of one key in a stretch.
  *
- * @param first a row that no other row of them comes before
- * @param last a row that no other row of them comes after
- * @param values the first and the last row whose order is not NULL; none without such rows
- * @param totals for each stage and each of its stores the partial of all of them, or nothing
+ * @param rows the number of these rows
+ * @param first the first row in the window's order; any one of several that tie
+ * @param last the last row in the window's order, likewise
+ * @param values the first and the last row whose order is not NULL; empty without such rows
+ * @param totals for each stage and each of its stores, the partial of all rows. A stage without
+ *   totals has none
  */
 private[spark] final case class StretchEnd(
     rows: Long,
@@ -35,8 +39,8 @@ private[spark] final case class StretchEnd(
 )
 
 /**
- * A checksum of rows that does not depend on their order. Two passes that read a stretch read the
- * same rows if and, but for a chance of 2^-64, only if they get the same checksum.
+ * A checksum of rows that does not depend on their order. Two readings of the same rows have
+ * equal checksums. Two readings of different rows have equal checksums with a chance of 2^-64.
  */
 private[split] final class Checksum {
   private[this] var sum = 0L
@@ -52,12 +56,12 @@ private[split] final class Checksum {
   def rows: Long = count
 }
 
-/** The rows of a stretch, as each later reading has to find them. */
+/** The number and the checksum of a stretch's rows, which each later reading has to match. */
 private[split] final case class SeenRows(rows: Long, checksum: Long)
 
 /**
- * Rows of a stretch that a task reads: from number `from` to before number `until`, in the
- * window's order.
+ * The rows of a stretch that a task reads: from number `from` until `until`, in the window's
+ * order.
  *
  * @param seen the findings of the first pass; none without a first pass
  */
@@ -69,12 +73,12 @@ private[split] final case class StretchRows(
 ) {
   def isWhole: Boolean = from == 0L && seen.forall(_.rows <= until)
 
-  /** The rows from number `first` to before number `end` of these rows. */
+  /** The rows from number `first` until `end`, as counted among these rows. */
   def slice(first: Long, end: Long): StretchRows =
     copy(from = from + math.max(0L, first), until = math.min(until, from + end))
 }
 
-/** The own rows of a task, and their surroundings for each stage. */
+/** The own rows of a task, and for each stage their surroundings. */
 private[split] final case class StretchPartition(
     index: Int,
     own: Seq[StretchRows],

@@ -1,16 +1,16 @@
 package io.sash.spark.split
 
-/** Which neighbouring stretches each task answers: about as many stretches as its neighbours. */
+/** The consecutive stretches that each task answers. Tasks have about equally many. */
 private[split] final case class StretchTasks(groups: IndexedSeq[Range]) {
 
-  /** The first tasks answer all stretches, and the others have no rows. */
+  /** Gives all stretches to the first `tasks` tasks; the others have none. */
   def inFirst(tasks: Int): StretchTasks = {
     val stretches = groups.last.end
     val others = groups.drop(tasks).map(_ => stretches until stretches)
     StretchTasks(StretchTasks(stretches, tasks).groups ++ others)
   }
 
-  /** The same stretches in ever fewer tasks: in all, in half of them, at last in one. */
+  /** The same stretches in fewer and fewer tasks: in all, in half of them, at last in one. */
   def everFewer: Iterator[StretchTasks] =
     Iterator.iterate(groups.length)(_ / 2).takeWhile(_ > 0).map(inFirst)
 }

@@ -7,8 +7,8 @@ import io.sash.spark.memory.WindowMemory
 import io.sash.spark.windows.{ElementStore, StoreProgram}
 
 /**
- * The partial aggregates of rows that have come so far, one for each store of a stage. Rows and
- * other totals come in the window's order, unless the aggregates commute.
+ * The partial aggregates of all rows added so far, one for each store of a stage. Rows and totals
+ * have to be added in the window's order, unless the aggregates commute.
  */
 private[split] final class StretchTotals(programs: Seq[StoreProgram]) {
   private[this] val stores = programs.map(_.create(WindowMemory.Unlimited)).toArray
@@ -31,7 +31,7 @@ private[split] final class StretchTotals(programs: Seq[StoreProgram]) {
 
   def cells: IndexedSeq[Array[Byte]] = stores.toIndexedSeq.map(encoded)
 
-  /** Writes the answers for the rows so far. */
+  /** Writes the answers over all rows added so far. */
   def lower(out: InternalRow): Unit =
     stores.foreach(s => s.columns.lower(0, s.windows(0).query(), out))
 

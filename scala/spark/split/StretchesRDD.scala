@@ -11,13 +11,15 @@ import org.apache.spark.sql.types.DataType
 import io.sash.spark.windows.{ImmediateWindows, Total, WaitingWindowTask}
 
 /**
- * The answers of a window whose rows lie in stretches. A first pass, a job of its own, runs when
- * Spark asks for the partitions. The second pass answers: a task reads its own stretches, and
- * rows of the stretches around them, all from the same shuffle.
+ * The answers of a window whose rows lie in stretches. The first pass is a job of its own, which
+ * runs when Spark asks for the partitions. The second pass computes the answers. There a task
+ * reads its own stretches, and rows of the stretches around them, all from the same shuffle.
  *
- * @param rows the rows of the stretches, in any order within a stretch
- * @param tasks the stretches of each task of the second pass, if windows are not too wide
- * @param output the columns of the answers, over `columns` and the results of all stages
+ * @param rows one partition per stretch, whose rows come in any order
+ * @param tasks the stretches of each task of the second pass, unless windows are too wide
+ * @param columns the columns of `rows`
+ * @param output the output columns, over `columns` and the results of all stages
+ * @param condition a filter over `columns`; it drops rows after they have moved the windows
  */
 private[split] final class StretchesRDD(
     private var rows: RDD[InternalRow],
@@ -84,7 +86,7 @@ private[split] final class StretchesRDD(
     val keepsAll = Predicate.create(Literal.TrueLiteral, columns)
     val keeps = Predicate.create(condition, columns)
     keeps.initialize(part.index)
-    // the columns of the rows before and behind each stage
+    // the columns of the rows before each stage, and after the last one
     val inputs = program.stages.scanLeft(columns)(_ ++ _.results)
     program.stages.indices.foldLeft(own) { (in, s) =>
       val isLast = s == program.stages.length - 1
@@ -117,7 +119,7 @@ private[split] final class StretchesRDD(
     }
   }
 
-  /** The answers that are the same for all rows. */
+  /** The answers of a stage whose windows hold all rows: one for all of them. */
   private def constant(stage: SplitStage, total: Option[Total]): InternalRow = {
     val result = new SpecificInternalRow(stage.calls.map(_.expression.dataType: DataType))
     val totals = new StretchTotals(stage.totals)

@@ -8,27 +8,27 @@ import org.apache.spark.sql.catalyst.InternalRow
 import io.sash.spark.split.Surroundings.Element
 import io.sash.spark.windows.{Neighbours, Total}
 
-/** The rows around a task's own rows that its windows of one stage hold. */
+/** The rows of other tasks that are in the windows of a task's own rows, for one stage. */
 private[split] sealed abstract class Surroundings extends Serializable {
 
-  /** The partitions that the task reads, as far as they are known before it runs. */
+  /** The partitions that the task reads for these rows, as far as they are known beforehand. */
   def parents: Seq[Partition]
 
-  /** The rows and totals as the windows take them. */
+  /** The rows and totals, in the order in which they enter the windows. */
   def neighbours(reader: StretchReader): Neighbours
 }
 
 private[split] object Surroundings {
 
-  /** Rows, or the total of rows in their place. */
+  /** Rows, or a total that replaces rows. */
   type Element = Either[StretchRows, Total]
 }
 
 /**
- * Rows that are known by the first pass.
+ * The surroundings that a first pass has found.
  *
  * @param older rows and totals before the own rows
- * @param younger rows and totals behind the own rows
+ * @param younger rows and totals after the own rows
  */
 private[split] final case class KnownSurroundings(
     older: Seq[Element],
@@ -38,7 +38,7 @@ private[split] final case class KnownSurroundings(
 
   override def parents: Seq[Partition] = rows.map(_.partition)
 
-  /** How many rows these windows take of other stretches. The task reads whole stretches. */
+  /** The number of rows of other stretches in these windows. The task reads whole stretches. */
   def count: Long = rows.map(r => r.until - r.from).sum
 
   override def neighbours(reader: StretchReader): Neighbours =
@@ -54,12 +54,12 @@ private[split] final case class KnownSurroundings(
 }
 
 /**
- * The nearest rows before and behind the own rows, without a first pass.
+ * The nearest rows before and after the own rows, found without a first pass.
  *
  * @param older the stretches before the own ones, the youngest first
- * @param before the number of rows that windows hold before the own rows
- * @param younger the stretches behind the own ones
- * @param after the number of rows that windows hold behind the own rows
+ * @param before the number of rows before the own rows that windows may hold
+ * @param younger the stretches after the own ones, the oldest first
+ * @param after the number of rows after the own rows that windows may hold
  */
 private[split] final case class NearestSurroundings(
     older: Seq[Partition],
@@ -68,7 +68,7 @@ private[split] final case class NearestSurroundings(
     after: Int
 ) extends Surroundings {
 
-  /** A task reads farther ones only if the nearest ones have too few rows. */
+  /** The nearest stretches. A task reads farther ones only if these have too few rows. */
   override def parents: Seq[Partition] =
     older.headOption.filter(_ => before > 0).toSeq ++ younger.headOption.filter(_ => after > 0)
 
@@ -77,7 +77,7 @@ private[split] final case class NearestSurroundings(
     reader.neighbours(younger.map(StretchRows(_, None))).take(after).map(Left(_))
   )
 
-  /** The last rows before the own ones. */
+  /** The last `before` rows before the own rows, or all if there are fewer. */
   private def last(reader: StretchReader): Iterator[InternalRow] = {
     var (rows, count, left) = (List.empty[LastRows], 0, older)
     while (count < before && left.nonEmpty) {

@@ -11,11 +11,11 @@ import org.apache.spark.sql.types.LongType
 import io.sash.spark.base.RowHash
 
 /**
- * Numbers rows, so that rows that tie have one order in all tasks that read them. The number is
- * the place of a row in the input. Where a row may have another place if Spark computes it once
- * more, the number is a hash of the row: rows from a shuffle come in any order, and an executor
- * of a cluster may be lost. So two readings differ only if two rows that tie have the same hash,
- * with a chance of 2^-64.
+ * Numbers rows, so that rows that tie have the same order in all tasks that read them. The number
+ * is the row's place in the input. On a cluster, Spark may compute rows once more after the loss
+ * of an executor, and rows from a shuffle then come in another order. In that case the number is
+ * a hash of the row. Two readings differ only if rows that tie have equal hashes, with a chance
+ * of 2^-64.
  */
 private[spark] final case class TieBreakerExec(number: Attribute, child: SparkPlan)
     extends UnaryExecNode {

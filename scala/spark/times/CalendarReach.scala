@@ -11,8 +11,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.CalendarInterval
 
 /**
- * [[Reach]] of a timestamp by an interval whose length depends on the calendar, and for a
- * TIMESTAMP on the time zone. Like Spark, it adds months before days, and days before hours.
+ * [[Reach]] for a timestamp and an interval whose length depends on the calendar, and for a
+ * TIMESTAMP also on the time zone. Like Spark, it adds months before days, and days before hours.
  */
 private[spark] final case class CalendarReach(
     key: Expression,
@@ -54,7 +54,7 @@ private[spark] final case class CalendarReach(
     copy(key = k, extent = e)
 }
 
-/** Generated code calls these methods. Intervals are 0 or more, and more than 0 if `strict`. */
+/** Generated code calls these methods. Extents are 0 or more, and more than 0 if `strict`. */
 private[sash] object CalendarReach {
 
   def months(start: Long, months: Int, up: Boolean, strict: Boolean, zone: ZoneId): Long =
@@ -77,8 +77,9 @@ private[sash] object CalendarReach {
   }
 
   /**
-   * Adds hours alone without the calendar. Stays one microsecond short of the end if `strict`. An
-   * end beyond the type's range becomes the type's last value, `strict` or not.
+   * Moves `start`. Without months and days, the calendar is not used. If `strict`, the result is
+   * one microsecond short of the end. An end beyond BIGINT becomes its least or greatest value,
+   * `strict` or not.
    */
   private def moved(
       start: Long,

@@ -8,10 +8,10 @@ import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.types.{DayTimeIntervalType, YearMonthIntervalType}
 import org.apache.spark.unsafe.types.CalendarInterval
 
-/** A constant interval of any type, as months, whole days and microseconds. */
+/** Reads constant intervals of any type as months, whole days and microseconds. */
 private[spark] object ConstantInterval {
 
-  /** None if the expression is no interval, is NULL or is not constant. */
+  /** The interval; none if the expression is no interval, is NULL or is not constant. */
   def of(e: Expression): Option[CalendarInterval] =
     (if (e.foldable) e.eval() else null, e.dataType) match {
       case (months: Int, _: YearMonthIntervalType) => Some(new CalendarInterval(months, 0, 0))
@@ -22,7 +22,7 @@ private[spark] object ConstantInterval {
       case _                               => None
     }
 
-  /** The length of an interval without months, whose days have 24 hours. */
+  /** The length of an interval without months in microseconds, if a day has 24 hours. */
   def micros(i: CalendarInterval): Long = IntervalUtils.getDuration(i, MICROSECONDS)
 
   /** Whether the sum of a time and the interval may be later than the time. */

@@ -10,20 +10,21 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 
 /**
- * A timestamp cut to the beginning of a unit: `date_trunc('hour', time)`, `time_bucket(…, time)`,
- * the date of a time, as a timestamp, or an end of `window(time, …)`.
+ * A timestamp that is truncated to a unit: `date_trunc('hour', time)`, `time_bucket(…, time)`,
+ * the date of a time as a timestamp, or an end of `window(time, …)`.
  *
- * @param value the timestamp, over `time`
- * @param most how far after `time` it may lie at most, in microseconds
+ * @param value the truncated timestamp, an expression over `time`
+ * @param most the greatest distance, in microseconds, at which it may lie after `time`
  */
 private[spark] final case class CutTime(value: Expression, time: Expression, most: Long) {
 
   /**
-   * Whether a later time is never cut to an earlier one, nor to one beyond `most`. That may be so
-   * at a change of clocks alone: where they go back over midnight, two times may be cut to two
-   * days in the wrong order.
+   * Whether a later time is never truncated to an earlier value, nor to a value beyond `most`.
+   * Only a change of clocks can violate this. If clocks go back over midnight, two times may be
+   * truncated to days in the wrong order. Cost: a few evaluations per change of clocks until
+   * 2440.
    *
-   * @param since the earliest time that is cut, in microseconds
+   * @param since the earliest time that is truncated, in microseconds
    */
   def rises(since: Long): Boolean =
     zones.map(DateTimeUtils.getZoneId(_).getRules).forall { rules =>
@@ -32,7 +33,7 @@ private[spark] final case class CutTime(value: Expression, time: Expression, mos
       }
     }
 
-  /** The time zones in which the unit begins. */
+  /** The time zones on which the value depends. */
   def zones: Seq[String] =
     value.collect { case z: TimeZoneAwareExpression => z.timeZoneId }.flatten.distinct
 
@@ -49,7 +50,7 @@ private[spark] final case class CutTime(value: Expression, time: Expression, mos
 private[spark] object CutTime {
   import WindowFormula._
 
-  /** A year, the longest unit. */
+  /** The longest unit, a year, in microseconds. */
   val Longest: Long = 366 * MICROS_PER_DAY
 
   /** The name of Spark's class for time_bucket, since 4.2. */
@@ -83,13 +84,13 @@ private[spark] object CutTime {
     case _            => false
   }
 
-  /** Without the value for a unit that Spark does not know, which is NULL. */
+  /** None if the value is NULL, as it is for a unit that Spark does not know. */
   private def cut(value: Expression, time: Expression, most: Long = 0L): Option[CutTime] =
     Option.when(time.dataType == TimestampType)(CutTime(value, time, most)).filter { cut =>
       cut.ofTime.eval(InternalRow(0L)) != null
     }
 
-  /** The date of a time, at a number of days from it. */
+  /** The date of a time plus a number of days. */
   private def dateOf(date: Expression): Option[Distance] =
     Distance.of(date, zone = "UTC").flatMap { from =>
       from.base match {
@@ -101,7 +102,7 @@ private[spark] object CutTime {
 
   private def isNotNull(e: Expression): Boolean = e.foldable && e.eval() != null
 
-  /** When the clocks of a zone change, in microseconds. */
+  /** The times at which the clocks of a zone change, in microseconds. */
   private def changes(rules: ZoneRules, since: Long): Iterator[Long] =
     if (rules.isFixedOffset) Iterator.empty
     else

@@ -7,12 +7,13 @@ import org.apache.spark.sql.types.DataType
 import io.sash.spark.base.TimeUnit
 
 /**
- * A place in an order, cut to a multiple of a hop. The multiples begin at 0, which is 1970-01-01
- * 00:00:00 UTC for a timestamp. It is never beyond the values of a BIGINT.
+ * Rounds a value down, or up, to a multiple of a hop. Multiples count from 0, which is 1970-01-01
+ * 00:00:00 UTC for a timestamp. A result beyond BIGINT becomes its least or greatest value. NULL
+ * for NULL.
  *
  * @param child a BIGINT, a DATE or a timestamp
- * @param hop in days for a DATE, in microseconds for a timestamp
- * @param isUp whether the multiple is the next one, not the last one
+ * @param hop the hop: in days for a DATE, in microseconds for a timestamp
+ * @param isUp whether to round up
  */
 private[spark] final case class CutToHop(child: Expression, hop: Long, isUp: Boolean)
     extends UnaryExpression {

@@ -11,12 +11,13 @@ import io.sash.spark.base.TimeUnit
 import io.sash.spark.base.TimeUnit.{Day, Micro}
 
 /**
- * A value and a fixed distance from it: a difference of numbers for a number, days for a DATE,
- * else microseconds.
+ * A sum of a value and a fixed distance.
+ *
+ * @param units the distance: a number for an INT or BIGINT, days for a DATE, else microseconds
  */
 private[spark] final case class Distance(base: Expression, units: Long) {
 
-  /** None beyond all valid values. */
+  /** Adds to the distance. None if either part is longer than any two valid values are apart. */
   private[times] def plus(more: Long): Option[Distance] = {
     val most = if (Day.isUnitOf(base.dataType)) Distance.MostDays else Distance.Most
     Option.when(math.abs(more) <= most && math.abs(units) <= most)(copy(units = units + more))
@@ -25,13 +26,15 @@ private[spark] final case class Distance(base: Expression, units: Long) {
 
 private[spark] object Distance {
 
-  /** Ten thousand years in days: no valid date overflows by it, and no sum of two does. */
+  /** Ten thousand years in days. A valid date plus two such distances does not overflow. */
   private val MostDays: Long = 3660000L
 
-  /** A hundred thousand years in microseconds, likewise. */
+  /**
+   * A hundred thousand years in microseconds. A valid time plus two of them does not overflow.
+   */
   val Most: Long = 100000L * 366 * MICROS_PER_DAY
 
-  /** The value that a sum begins with, and its distance from there. None if it is not fixed. */
+  /** Reads an expression as a value plus a fixed distance. None if the distance is not fixed. */
   def of(e: Expression, zone: String): Option[Distance] = e match {
     case Cast(child, to, _, _) if child.dataType == to => of(child, zone)
     case r: RuntimeReplaceable                         => of(r.replacement, zone)
@@ -46,9 +49,9 @@ private[spark] object Distance {
   }
 
   /**
-   * The INT or BIGINT that a sum begins with, and its distance from there. None if the sum has a
-   * NULL. The sum itself may overflow: see [[failsBeyond]]. A sum of INTs that is cast to BIGINT
-   * counts only if it cannot wrap around.
+   * Reads an expression as an INT or BIGINT plus a fixed distance. None if a summand is NULL. The
+   * sum itself may overflow: see [[failsBeyond]]. A sum of INTs under a cast to BIGINT is taken
+   * apart only if it cannot wrap around.
    */
   def ofNumber(e: Expression): Option[Distance] = e match {
     case c: Cast if isWidened(c) && failsBeyond(c.child) =>
@@ -72,7 +75,7 @@ private[spark] object Distance {
   private def isWidened(c: Cast): Boolean =
     c.child.dataType == IntegerType && c.dataType == LongType
 
-  /** Whether the sum of [[ofNumber]] is an error if it overflows, as it is in ANSI mode. */
+  /** Whether a sum of [[ofNumber]] throws if it overflows, as it does in ANSI mode. */
   def failsBeyond(e: Expression): Boolean = e match {
     case c: Cast if isWidened(c) => failsBeyond(c.child)
     case a: Add if a.right.foldable || a.left.foldable =>
@@ -91,8 +94,9 @@ private[spark] object Distance {
   }
 
   /**
-   * The interval in microseconds. None if it is not constant, if its length depends on the time
-   * in `key`'s zone, or if a BIGINT is too short. Then Spark's own addition applies.
+   * The length of an interval in microseconds. None if the interval is not constant, if its
+   * length depends on the calendar or the time zone of `key`, or if a BIGINT is too short. Then
+   * callers use Spark's own addition.
    */
   def fixedMicros(key: Expression, interval: Expression, zone: String): Option[Long] =
     ConstantInterval
@@ -105,7 +109,7 @@ private[spark] object Distance {
   /** Whether the clocks of a time zone never change. */
   def isFixed(zone: String): Boolean = DateTimeUtils.getZoneId(zone).getRules.isFixedOffset
 
-  /** The value at a distance from another one. */
+  /** The expression for a value plus a distance. */
   def from(base: Expression, units: Long): Expression = base.dataType match {
     case _ if units == 0            => base
     case TimeUnit(Day) if units < 0 => DateSub(base, Literal(Math.toIntExact(-units)))
@@ -116,10 +120,10 @@ private[spark] object Distance {
 
   private def isMicros(e: Expression): Boolean = Micro.isUnitOf(e.dataType)
 
-  /** The value that a sum begins with. */
+  /** The value of a sum without its distance. */
   def base(e: Expression, zone: String): Expression = of(e, zone).fold(e)(_.base)
 
-  /** Whether an expression depends on a time zone itself, whatever its children do. */
+  /** Whether an expression itself, without its children, depends on a time zone. */
   def isZoned(e: Expression): Boolean = e match {
     case c: Cast if !Cast.needsTimeZone(c.child.dataType, c.dataType) => false
     case z: TimeZoneAwareExpression                                   => z.timeZoneId.nonEmpty

@@ -9,13 +9,13 @@ import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 import io.sash.spark.base.SashErrors
 
-/** The constant distances that functions take: an interval, or a text of one. */
+/** Reads the constant distances that functions take: intervals, or texts of intervals. */
 private[spark] object IntervalText {
 
   /**
    * Turns a string constant into an interval, as in Spark's `window(time, '30 minutes')`. An
-   * interval of whole days becomes one of days alone, since Spark adds no other one to a DATE:
-   * Python's `timedelta(days=2)` is a DAY TO SECOND. Returns all other expressions unchanged.
+   * interval of whole days gets the type INTERVAL DAY, since Spark adds no DAY TO SECOND, such as
+   * Python's `timedelta(days=2)`, to a DATE. Other expressions stay unchanged.
    */
   def of(kind: String, argument: String, e: Expression): Expression =
     if (!e.resolved || !e.foldable) e

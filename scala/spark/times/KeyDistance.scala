@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.DayTimeIntervalType.DAY
 import io.sash.spark.base.{SparkVersions, TimeUnit}
 import io.sash.spark.base.TimeUnit.{Day, Micro}
 
-/** Values at a distance from a key of an order, which is a time or a number. */
+/** Makes expressions for values at a distance from an order key, which is a time or a number. */
 private[spark] object KeyDistance {
 
   /** key + offset, computed as in WindowExec. A descending order negates the offset. */
@@ -47,8 +47,8 @@ private[spark] object KeyDistance {
   }
 
   /**
-   * The bound of a key by an extent: a [[Reach]], or a `CalendarReach` if it depends on the
-   * calendar.
+   * The farthest value within an extent from a key: a [[Reach]], or a `CalendarReach` if the
+   * extent's length depends on the calendar.
    */
   def reach(
       key: Expression,

@@ -8,10 +8,10 @@ import io.sash.spark.base.TimeUnit
 import io.sash.spark.base.TimeUnit.{Day, Micro}
 
 /**
- * The number of the pane that holds a time, if time is cut into panes of one width. All values
- * are in days for a DATE, else in microseconds, or in any unit for a BIGINT.
+ * The number of the pane that holds a time, if time is divided into panes of one width. Values
+ * are in days for a DATE, in microseconds for a timestamp, and in any unit for a BIGINT.
  *
- * @param start where pane 0 begins
+ * @param start the time at which pane 0 begins
  */
 private[spark] final case class PaneNumber(child: Expression, width: Long, start: Long = 0L)
     extends UnaryExpression {
@@ -38,11 +38,11 @@ private[spark] final case class PaneNumber(child: Expression, width: Long, start
 private[sash] object PaneNumber {
 
   /**
-   * The number of a time's pane. Generated code calls this method. No difference of two times is
-   * computed, since it may be beyond BIGINT.
+   * The number of a time's pane. Generated code calls this method. It computes no difference of
+   * two times, since that may be beyond BIGINT.
    *
-   * @param first the quotient of the start and the width, rounded down
-   * @param offset the rest of that division
+   * @param first the start of pane 0 divided by the width, rounded down
+   * @param offset the remainder of that division
    */
   def of(time: Long, width: Long, first: Long, offset: Long): Long = {
     val multiple = Math.floorDiv(time, width)
@@ -51,8 +51,8 @@ private[sash] object PaneNumber {
 
   /**
    * The number of a row's pane in a slide by time. Panes begin at multiples of the slide since
-   * 1970-01-01 00:00:00 UTC, like those in Spark's `window` function, or at the beginning of a
-   * month. None if an order of this type has no panes of this width.
+   * 1970-01-01 00:00:00 UTC, as in Spark's `window` function. Panes of months begin with a month.
+   * None if an order of this type has no panes of this width.
    */
   def ofSlide(by: Expression, every: Expression, timeZone: String): Option[PaneNumber] =
     ConstantInterval.of(every).flatMap { i =>

@@ -12,18 +12,18 @@ import io.sash.spark.base.TimeUnit
 import io.sash.spark.base.TimeUnit.Day
 
 /**
- * The value of `key`'s type that is farthest from `key` among all values at most `extent` away: a
- * bound of a window. If `strict`, among all values less than `extent` away.
+ * A bound of a window: the value of `key`'s type that is farthest from `key` among all values at
+ * most `extent` away. If `strict`, among all values less than `extent` away.
  *
- * The result is exact: no operand is cast to a narrower type. If the type ends before `extent`,
- * the result is the type's last value, in ANSI mode, too. Doubles add up as in IEEE 754. No
- * finite double is infinitely far from another; an infinite extent reaches the end from every key
- * but NaN.
+ * The result is exact, since no operand is cast to a narrower type. If the type ends before
+ * `extent`, the result is the type's last value, also in ANSI mode. Doubles add up as in IEEE
+ * 754. A finite extent never reaches from a finite double to an infinity. An infinite extent
+ * does, from every key but NaN.
  *
- * @param key a number as INT, BIGINT, DECIMAL or DOUBLE (see `Extent`), or another type that
- *   moves without a calendar of hours; see [[CalendarReach]]
+ * @param key a number as INT, BIGINT, DECIMAL or DOUBLE (see `Extent`), a DATE, or a timestamp.
+ *   If the length of a timestamp's extent depends on the calendar, see [[CalendarReach]]
  * @param extent 0 or more, or more than 0 if `strict`; microseconds for a timestamp
- * @param up whether the result is at or above `key`
+ * @param up whether the result is at or above `key`, not at or below
  */
 private[spark] final case class Reach(
     key: Expression,
@@ -134,7 +134,7 @@ private[sash] object ReachArithmetic {
     Decimal(scala.math.BigDecimal(within), precision, scale)
   }
 
-  /** The last value of this scale that is at or before the end, or before the end if `strict`. */
+  /** The last value of this scale at or before the end of the extent; before it if `strict`. */
   private def rounded(
       key: BigDecimal,
       extent: BigDecimal,

@@ -5,30 +5,30 @@ import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types.{CalendarIntervalType, YearMonthIntervalType}
 
 /**
- * A time that never falls while another one rises. It is the other one itself, at a fixed
- * distance or cut to a unit, or the greatest or the least of several such times. The other one is
- * a time of a stream's row, which is not before 1970.
+ * A time that never falls while another time, its base, rises. It is the base plus a fixed
+ * distance or truncated to a unit, or the greatest or least of several such times. The base is a
+ * time of a stream's row, which is not before 1970.
  *
  * @param base the other time
- * @param least how far after `base` it lies at least, in microseconds
- * @param most how far after `base` it lies at most
+ * @param least the least distance, in microseconds, at which this time lies after `base`
+ * @param most the greatest distance, likewise
  */
 private[spark] final case class RisingTime(base: Expression, least: Long, most: Long) {
 
-  /** None beyond all dates. */
+  /** This time moved by a distance between `low` and `high`. None beyond all dates. */
   private def moved(low: Long, high: Long): Option[RisingTime] =
     Option.when(Seq(least, most, low, high).forall(math.abs(_) <= Distance.Most / 2)) {
       RisingTime(base, least + low, most + high)
     }
 
-  /** This time cut to a unit. */
+  /** This time truncated to a unit; none if the result may fall. */
   private def cut(by: CutTime): Option[RisingTime] =
     Option.when(by.rises(math.min(0L, least)))(moved(-CutTime.Longest, by.most)).flatten
 }
 
 private[spark] object RisingTime {
 
-  /** None if a distance or a cut on the way to the base may fall. */
+  /** Reads an expression as a rising time. None if it may fall. */
   def of(e: Expression, zone: String): Option[RisingTime] =
     Distance.of(e, zone).flatMap { distance =>
       atBase(distance.base, zone).flatMap(_.moved(distance.units, distance.units))
@@ -49,7 +49,7 @@ private[spark] object RisingTime {
       }
   }
 
-  /** The greatest or the least of times that rise with one base. */
+  /** The greatest or the least of several times. None unless all rise with one base. */
   private def ofAll(times: Seq[Expression], zone: String)(
       which: (Long, Long) => Long
   ): Option[RisingTime] = {
@@ -68,16 +68,16 @@ private[spark] object RisingTime {
     case _               => false
   }
 
-  /** A cut on the way to the base that may fall. */
+  /** A truncation inside an expression that may fall; none without one. */
   def falling(e: Expression, zone: String): Option[CutTime] =
     e.collect { case part => CutTime.of(part) }.flatten.find { cut =>
       of(cut.time, zone).nonEmpty && of(cut.value, zone).isEmpty
     }
 
   /**
-   * How far a sum of a time and intervals may fall while the time rises. An interval of months
-   * takes the last days of a month to one and the same day of a shorter month. A time zone shifts
-   * by at most a day.
+   * The greatest fall, in microseconds, of a sum of a time and intervals while the time rises. An
+   * interval of months moves the last days of a month to the same day of a shorter month. A
+   * change of clocks moves a time by at most a day.
    */
   def longestFall(sum: Expression): Long = {
     val hasMonths = sum.exists(_.dataType match {

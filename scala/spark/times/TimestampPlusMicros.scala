@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.types.DataType
 
 /**
- * Adds a fixed number of microseconds to a timestamp. Spark adds every interval through the
- * calendar of the session's time zone. That equals plain addition if no months are added, and no
- * days whose length could vary. Fails on overflow like Spark's addition.
+ * Adds a fixed number of microseconds to a timestamp. Spark adds each interval by the calendar of
+ * the session's time zone. That equals this addition, unless the interval has months, or days in
+ * a time zone whose clocks change. Like Spark's addition, it throws on overflow. NULL for NULL.
  */
 private[spark] final case class TimestampPlusMicros(child: Expression, micros: Long)
     extends UnaryExpression {

@@ -4,12 +4,15 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.LongType
 
 /**
- * The expressions that Spark's analyzer (TimeWindowing) writes for `window(time, size, slide)`,
- * recognised by their form.
+ * Matches the expressions that Spark's analyzer (TimeWindowing) writes for
+ * `window(time, size, slide)`.
  */
 private[spark] object WindowFormula {
 
-  /** The start of the last window that holds a time: the time, window 0's start, the slide. */
+  /**
+   * Matches the start of the last window that holds a time. Gives the time, the start of window
+   * 0, and the slide, in microseconds.
+   */
   object LastStart {
     def unapply(last: Expression): Option[(PreciseTimestampConversion, Long, Long)] =
       last match {
@@ -31,7 +34,10 @@ private[spark] object WindowFormula {
       }
   }
 
-  /** `window(time, size)`, or the last window of several: the time, and the window's widths. */
+  /**
+   * Matches `window(time, size)`, or the last window of several. Gives the time, and the size and
+   * the slide in microseconds, or one number if both are equal.
+   */
   object TimeWindowOf {
     def unapply(window: CreateNamedStruct): Option[(Expression, Seq[Long])] =
       window.valExprs match {
@@ -53,7 +59,7 @@ private[spark] object WindowFormula {
     def unapply(e: Literal): Option[Long] = Option(e.value).collect { case n: Long => n }
   }
 
-  /** The microseconds that a time is made of. */
+  /** Matches a time that is made from microseconds, and gives these. */
   object Micros {
     def unapply(e: Expression): Option[Expression] = e match {
       case KnownNullable(known)                            => unapply(known)

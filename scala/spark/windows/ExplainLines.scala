@@ -2,12 +2,12 @@ package io.sash.spark.windows
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, WindowExpression}
 
-/** The texts of windows for EXPLAIN: one for each subquery, and one for each other window. */
+/** The lines of windows for EXPLAIN: one per subquery, and one for each other window. */
 private[spark] object ExplainLines {
 
   /**
-   * @param expressions the window expressions, some of them perhaps twice
-   * @param calls each of them once
+   * @param expressions the window expressions, perhaps with duplicates
+   * @param calls the calls without duplicates
    */
   def of(expressions: Seq[Expression], calls: Seq[WindowCall]): Seq[String] = {
     val sharing = SharedElements.of(calls)
@@ -19,7 +19,7 @@ private[spark] object ExplainLines {
     }
   }
 
-  /** @param how the text on the way in which a call is computed, by its number */
+  /** @param how gives the text on how a call is computed, by the call's number */
   def each(expressions: Seq[Expression], calls: Seq[WindowCall])(
       how: Int => String
   ): Seq[String] = {
@@ -38,7 +38,7 @@ private[spark] object ExplainLines {
     }
   }
 
-  /** How each call is computed, said once if all are computed alike. */
+  /** The texts of all calls of a subquery; one text if they are all alike. */
   private def together(parts: Seq[(Option[String], String)]): String = {
     val written = parts.collect { case (Some(call), how) => s"$call by $how" }
     val ways = parts.collect {

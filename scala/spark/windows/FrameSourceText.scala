@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.CalendarIntervalType
 
 /**
- * Prints frames as SQL. Catalyst folds `9 PRECEDING` to the offset -9; here it is PRECEDING
- * again.
+ * Prints frames as SQL. Catalyst has folded `9 PRECEDING` to the offset -9; it is printed as
+ * PRECEDING again.
  */
 private[spark] object FrameSourceText {
   def apply(frame: SpecifiedWindowFrame): String =

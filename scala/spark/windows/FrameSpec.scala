@@ -11,8 +11,8 @@ import io.sash.spark.monoids.{Algorithm, Place}
 import io.sash.spark.slots.SlotProgram
 
 /**
- * The rows of each row's window: a frame of SQL, or a window kind. Defines the keys that a task
- * keeps of each row, and the frame of the core that moves the windows.
+ * The rows of each row's window: a frame of SQL, or a window kind. It defines the keys that a
+ * task keeps of each row, and the core's frame that moves the windows.
  */
 private[spark] sealed abstract class FrameSpec extends Serializable {
 
@@ -25,39 +25,37 @@ private[spark] sealed abstract class FrameSpec extends Serializable {
   /** Whether rows that tie in the window's order enter together and leave together. */
   def movesByPeers: Boolean
 
-  /** The elements for which windows are queried, unless rows are excluded. */
+  /** The elements over which windows are queried, if no rows are excluded. */
   def place: Place[Algorithm]
 
   /** The keys by which the frame compares rows, with its bounds; none if it only counts rows. */
   def keys(rows: RowsOfFrame): Option[KeysSpec]
 
-  /** The predicate window whose aggregate bounds the frame, if it is one. */
+  /** The predicate window whose aggregate bounds the frame; none for other kinds. */
   def bounding: Option[PredicateWindow] = None
 
   /**
-   * Whether the frame ends with the last row that ties with the current one. Rows that tie then
-   * have the same answer, unless the frame joins others.
+   * Whether the frame ends with the last row that ties with the current one. Then rows that tie
+   * have the same answer, unless the frame joins other frames.
    */
   def endsWithPeers: Boolean = movesByPeers
 
-  /**
-   * Whether the frame is the rows between two bounds of the window's order that never move back.
-   */
+  /** Whether the frame lies between two bounds of the window's order that never move back. */
   def isRange: Boolean = false
 
-  /** A noun for the row at which windows begin, if the rows before it leave all at once. */
+  /** A noun for the row at which a window begins, if all rows before it leave at once. */
   def beginning: Option[String] = None
 
-  /** The frame in the description of a state, with the names of its bounds. */
+  /** The frame in the signature of a checkpoint, with its bounds. */
   def signature(bounds: Seq[PartBounds]): String = bounds.head.text(word)
 
-  /** The word for the frame in the description of a state. */
+  /** The word for the frame in the signature of a checkpoint. */
   protected def word: String
 
-  /** The frames that this one joins, each with keys of its own; the frame itself if it is one. */
+  /** The frames that this one joins, each with keys of its own; else the frame itself. */
   def parts: Seq[FrameSpec] = Seq(this)
 
-  /** The frame of the core that moves the windows. */
+  /** The core's frame that moves the windows. */
   def frame(of: FrameParts): Frame
 }
 
@@ -69,11 +67,11 @@ private[spark] final case class RowsOfFrame(
 )
 
 /**
- * The parts that a task has made for a frame.
+ * The objects of a task from which a frame is made.
  *
- * @param windows the windows that the frame moves; none if its owner moves them
- * @param partKeys the keys of each part; none if a part compares no rows
- * @param condition the condition that bounds the frame, if there is one
+ * @param windows the windows that the frame moves; empty if its owner moves them
+ * @param partKeys for each part, its keys; none if the part compares no rows
+ * @param condition the condition that bounds the frame; none without one
  */
 private[spark] final case class FrameParts(
     windows: Array[InOrderWindow],
@@ -83,7 +81,7 @@ private[spark] final case class FrameParts(
   def keys: Rows = partKeys.head.get
 }
 
-/** The bounds of a part of a frame, as numbers of values that each row has. */
+/** The bounds of a part of a frame on a stream, as the ordinals of marks of each row. */
 private[spark] trait PartBounds {
   def text(word: String): String
 }
@@ -91,8 +89,8 @@ private[spark] trait PartBounds {
 private[spark] object Extent {
 
   /**
-   * Casts numbers to types that [[Reach]] accepts. Exact numbers keep all their digits, with
-   * integers as BIGINT. If one of the two is a float, both become doubles.
+   * Casts a number and an extent to types that [[Reach]] accepts. Exact numbers keep all their
+   * digits, and integers become BIGINT. If one of the two is a float, both become DOUBLE.
    */
   def ofNumbers(of: Expression, extent: Expression): (Expression, Expression) =
     (of.dataType, extent.dataType) match {
@@ -116,7 +114,7 @@ private[spark] object FrameSpec {
   def ofFrame(frame: WindowFrame): FrameSpec = frame match {
     case rows @ SpecifiedWindowFrame(RowFrame, _, _)    => RowsSpec(rows)
     case range @ SpecifiedWindowFrame(RangeFrame, _, _) => RangeSpec(range)
-    // UnknownWindow has refused it
+    // UnknownWindow has refused other frames
     case other => throw new IllegalStateException(s"${other.sql} is no frame of ROWS or RANGE")
   }
 
@@ -137,8 +135,8 @@ private[spark] object FrameSpec {
   }
 
   /**
-   * The frame with its numbers in the type of the order. Spark's WindowFrameCoercion casts them
-   * alike in the frame of a window, and does not see the frames that another kind joins.
+   * Casts the bounds of a frame to the type of the order. Spark's WindowFrameCoercion does so in
+   * the frame of a window, but it does not see frames inside a joined window.
    */
   private def coerced(
       frame: SpecifiedWindowFrame,
@@ -157,8 +155,9 @@ private[spark] object FrameSpec {
 private[spark] final case class RowsSpec(specified: SpecifiedWindowFrame) extends FrameSpec {
   override def text: String = FrameSourceText(specified)
 
-  /** The bounds as numbers of rows after the current one; the least and the largest number are
-   * UNBOUNDED.
+  /**
+   * The lower bound as a number of rows after the current one. The least BIGINT means UNBOUNDED,
+   * as the greatest does for the upper bound.
    */
   def lower: Long = offset(specified.lower)
 
@@ -246,7 +245,7 @@ private[spark] final case class GroupsSpec(kind: GroupsWindow) extends FrameSpec
   override def frame(of: FrameParts): Frame =
     new RangeFrame(of.windows, of.keys.groups(-preceding, following))
 
-  /** How many groups before and after the current row's are in the frame. */
+  /** The number of groups before the current row's group that are in the frame. */
   def preceding: Long = count(kind.preceding)
 
   def following: Long = count(kind.following)
@@ -273,7 +272,7 @@ private[spark] final case class DeltaSpec(kind: DeltaWindow) extends SuffixSpec(
     Some(RangeBounds.back(rows, SortOrder(attribute, Ascending), delta))
   }
 
-  // a stream keeps no attributes of rows, but has a condition on the window's ends
+  // a stream keeps no attributes of rows, so there a condition compares the window's ends
   override def frame(of: FrameParts): Frame = of.keys match {
     case keys: RangeKeys => new DeltaFrame(of.windows, keys)
     case _               => new PredicateFrame(of.windows, of.condition.get)
@@ -285,7 +284,7 @@ private[spark] final case class GapSpec(kind: GapWindow) extends SuffixSpec(kind
 
   override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
     val order = rows.order.head
-    // one type of keys for both extents
+    // both extents are compared with keys of one type
     val by = kind.children.foldLeft(order.child)(Extent.ofNumbers(_, _)._1)
     def extent(e: Expression) = Extent.ofNumbers(by, e)._2
     Some(
@@ -356,9 +355,8 @@ private[spark] final case class OwnRangeSpec(kind: OwnRangeWindow) extends Frame
 }
 
 /**
- * @param rises whether the bounds lie at fixed distances from a row's own place, so that none
- *   moves
- *   back from row to row
+ * @param rises whether the bounds lie at fixed distances from a row's own place, so that they
+ *   never move back from row to row
  */
 private[spark] final case class BoundsSpec(kind: BoundsWindow, rises: Boolean) extends FrameSpec {
   override def text: String = kind.sql
@@ -380,7 +378,7 @@ private[spark] final case class BoundsSpec(kind: BoundsWindow, rises: Boolean) e
       else RangeBounds.between(rows, rows.order.head, kind)
     }
 
-  // on a stream no bound of a row lies before the same bound of an earlier row
+  // on a stream, a bound of a row never lies before the same bound of an earlier row
   override def frame(of: FrameParts): Frame = of.keys match {
     case keys: RangeKeys if !rises => new BoundsFrame(of.windows, keys)
     case keys                      => new RangeFrame(of.windows, keys)
@@ -425,7 +423,7 @@ private[spark] final case class JoinedSpec(kind: JoinedWindow, joined: Seq[Frame
     new JoinedFrame(of.windows, frames.toArray, kind.ofAll)
   }
 
-  /** Each joined frame, and the elements of a sequence that belong to its parts. */
+  /** Splits a sequence with one element per part by the joined frames. */
   private def slices[A](ofParts: Seq[A]): Seq[(FrameSpec, Seq[A])] = {
     val ends = joined.map(_.parts.length).scanLeft(0)(_ + _)
     joined.zip(ends.zip(ends.tail).map { case (from, until) => ofParts.slice(from, until) })

@@ -5,21 +5,22 @@ import org.apache.spark.sql.catalyst.expressions._
 import io.sash.core.frames.{KeyBound, KeyRing, RangeKeys}
 import io.sash.spark.slots.SlotProgram
 
-/** The keys by which a frame compares rows. */
+/** The keys by which a frame compares rows, and its bounds. */
 private[spark] sealed abstract class KeysSpec
 
 /**
- * The window's order as keys, with the bounds of a frame of SQL. All such frames share one ring.
+ * The window's order as keys, with the bounds of a frame of SQL. All such frames of an operator
+ * share one ring.
  */
 private[spark] final case class SqlFrameKeys(frame: SpecifiedWindowFrame) extends KeysSpec
 
 private[spark] object SqlFrameKeys {
 
-  /** Keys that are compared for equality only. */
+  /** Keys for telling peers apart. */
   val Peers: SqlFrameKeys = SqlFrameKeys(SpecifiedWindowFrame(RangeFrame, CurrentRow, CurrentRow))
 }
 
-/** Keys that belong to one frame only. */
+/** Keys of one frame alone, in a ring of their own. */
 private[spark] final case class OwnKeys(
     slots: SlotProgram,
     lower: KeyBound,
@@ -42,13 +43,13 @@ private[spark] final case class FrameKeys[A](
 }
 
 /**
- * The keys of a ring, ready to be sent to tasks.
+ * The recipe of a ring of keys, serializable for tasks.
  *
  * @param users the number of frames that use the ring
  */
 private[spark] final case class RingProgram(slots: SlotProgram, users: Int)
 
-/** The use that a frame makes of a ring: see [[RangeKeys]]. */
+/** How a frame uses a ring: see [[RangeKeys]]. */
 private[spark] final case class KeysView(
     ring: Int,
     user: Int,

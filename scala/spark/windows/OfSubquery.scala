@@ -5,22 +5,22 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 /**
  * The subquery that a window answers.
  *
- * @param subquery all of it, as the user wrote it
- * @param call the aggregate in it that is the window's, if the user wrote it
+ * @param subquery the text of the whole subquery, as the user wrote it
+ * @param call the text of the window's aggregate in it; none if the user did not write it
  */
 private[spark] final case class OfSubquery(subquery: String, call: Option[String])
 
 private[spark] object OfSubquery {
 
-  /** The tag of a window that a subquery has become. */
+  /** Tags a window that was made from a subquery. */
   val Tag: TreeNodeTag[OfSubquery] = TreeNodeTag("sash.subquery")
 
-  /** The tag of the condition that a row is one around the subquery, which gets answers. */
+  /** Tags the condition that keeps the outer rows, which are the rows that get answers. */
   val Asks: TreeNodeTag[Unit] = TreeNodeTag("sash.asks")
 
   /**
-   * The tag of ORDER BY in a subquery that is left to Spark, which numbers rows in this order for
-   * LIMIT.
+   * Tags ORDER BY in a subquery that is left to Spark. For its LIMIT, Spark numbers the rows by a
+   * window in this order.
    */
   val Order: TreeNodeTag[Unit] = TreeNodeTag("sash.order.left")
 }

@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.types.{DataType, LongType}
 
 /**
- * The number of groups of rows with equal keys, over rows in the order of the keys: `dense_rank`
- * as a monoid. Two runs of rows have the sum of their groups. They have one less if the last
- * group of the first run goes on in the second.
+ * `dense_rank` as a monoid: the number of groups of rows with equal keys, over rows in the order
+ * of the keys. The partials of two runs of rows add up. The sum is one less if the last group of
+ * the first run continues in the second.
  */
 private[spark] final case class PeerGroups(keys: Seq[Expression]) extends DeclarativeAggregate {
   override def children: Seq[Expression] = keys

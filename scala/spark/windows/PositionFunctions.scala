@@ -4,10 +4,10 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.types.{DoubleType, IntegerType, LongType}
 
-/** Window functions of a row's position as aggregates over frames. */
+/** Rewrites window functions of a row's position to aggregates over frames. */
 private[spark] object PositionFunctions {
 
-  /** The functions that need no rows behind the frame of the function. */
+  /** The functions that need no rows after their own frame. */
   def asAggregates(expression: Expression): Expression = expression.transform {
     case WindowExpression(_: RowNumber, spec) => Cast(count(spec), IntegerType)
     case WindowExpression(_: Rank, spec) =>
@@ -27,14 +27,14 @@ private[spark] object PositionFunctions {
   }
 
   /**
-   * The functions that only a divided window answers as aggregates. They need the number of all
-   * rows, or are simply `first`.
+   * The functions that become aggregates only in a window that is divided among tasks. They need
+   * the number of all rows, or are simply `first`.
    */
   def ofAllRows(expression: Expression): Expression = expression.transform {
-    // Spark's optimizer makes it of first_value
+    // Spark's optimizer makes nth_value(x, 1) of first_value(x)
     case w @ WindowExpression(NthValue(input, offset, ignoreNulls), _) if isOne(offset) =>
       w.copy(windowFunction = First(input, ignoreNulls).toAggregateExpression())
-    // without rows, first has the default already
+    // over no rows, `first` is NULL, as the default
     case WindowExpression(l: FrameLessOffsetWindowFunction, spec)
         if !l.ignoreNulls && isNull(l.default) =>
       WindowExpression(First(l.input, ignoreNulls = false).toAggregateExpression(), spec)
@@ -52,7 +52,11 @@ private[spark] object PositionFunctions {
 
   private def isNull(e: Expression): Boolean = e.foldable && e.eval() == null
 
-  /** The bucket of a row. The first `rows % buckets` buckets have one row more than others. */
+  /**
+   * The bucket of a row. The first `rows % buckets` buckets have one row more than the others.
+   *
+   * @param number the row's number from 1
+   */
   private def bucket(number: Expression, rows: Expression, buckets: Expression): Expression = {
     val before = new Subtract(number, Literal(1L))
     val size = new IntegralDivide(rows, buckets)
@@ -72,7 +76,7 @@ private[spark] object PositionFunctions {
 
   private def isOne(offset: Expression): Boolean = offset.foldable && offset.eval() == 1
 
-  /** The number of rows before the peers of the row. */
+  /** The number of rows before the current row's peers. */
   private def rowsBefore(spec: WindowSpecDefinition): Expression = new Subtract(
     count(growing(spec, RangeFrame)),
     count(withFrame(spec, RangeFrame, CurrentRow, CurrentRow))
@@ -92,7 +96,7 @@ private[spark] object PositionFunctions {
   ): WindowSpecDefinition =
     spec.copy(frameSpecification = SpecifiedWindowFrame(kind, lower, upper))
 
-  /** The number of rows in the frame of the function. */
+  /** The number of rows in a frame. */
   private def count(spec: WindowSpecDefinition): WindowExpression =
     WindowExpression(Count(Seq(Literal(1))).toAggregateExpression(), spec)
 }

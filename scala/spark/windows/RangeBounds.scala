@@ -11,11 +11,11 @@ import io.sash.spark.kinds.{BoundsWindow, OwnBound, SawtoothWindow}
 import io.sash.spark.slots.SlotProgram
 import io.sash.spark.times.{ConstantInterval, CutToHop, IsForward, KeyDistance}
 
-/** Makes slot programs of order keys, with the shifts that compute the bounds of frames. */
+/** Makes slot programs of keys, with the expressions (''shifts'') that compute frames' bounds. */
 private[spark] object RangeBounds {
 
   /**
-   * The keys of the window's order, and the lower and upper bound of each frame, as in
+   * The keys of the window's order, with the lower and the upper bound of each frame: see
    * [[RangeKeys]].
    */
   def program(
@@ -46,8 +46,7 @@ private[spark] object RangeBounds {
   }
 
   /**
-   * Keys with a lower bound: the farthest key before the row's key that is at most `extent` from
-   * it.
+   * Keys with a lower bound: the farthest key that lies at most `extent` before the row's key.
    */
   def back(rows: RowsOfFrame, by: SortOrder, extent: Expression): OwnKeys =
     OwnKeys(
@@ -65,9 +64,9 @@ private[spark] object RangeBounds {
   }
 
   /**
-   * The keys of a session. The upper bound is the farthest key after the row's key that is less
-   * than `gap` from it. The lower bound is the farthest key before the row's key that is less
-   * than `longest` from it. A first key outside a bound may not exist in the type.
+   * The keys of a session. The upper bound is the farthest key that lies less than `gap` after
+   * the row's key. The lower bound is the farthest key that lies less than `longest` before it.
+   * Both bounds are inclusive, since the type may have no key beyond them.
    */
   def session(
       rows: RowsOfFrame,
@@ -83,7 +82,7 @@ private[spark] object RangeBounds {
     OwnKeys(program, lower, upper = KeyBound.Shifted(0))
   }
 
-  /** Keys with the bounds that each row says. Without one of them its row has no window. */
+  /** Keys with bounds that are values of each row. If one is NULL, the row's window is empty. */
   def between(rows: RowsOfFrame, by: SortOrder, kind: BoundsWindow): OwnKeys = {
     val bounds = (kind.lower ++ kind.upper).map(_.value).toSeq
     val program = keys(rows, by, bounds, _.map(IsNotNull(_): Expression).reduceOption(And)) {
@@ -94,7 +93,9 @@ private[spark] object RangeBounds {
     OwnKeys(program, bound(kind.lower, 0), bound(kind.upper, bounds.length - 1))
   }
 
-  /** Keys with bounds at fixed distances from a row's key: see [[BoundsWindow.isAtDistances]]. */
+  /**
+   * Keys with bounds at fixed distances from the row's key: see [[BoundsWindow.isAtDistances]].
+   */
   def atDistances(rows: RowsOfFrame, by: SortOrder, kind: BoundsWindow): OwnKeys = {
     def isPeers(b: OwnBound) = b.isIncluded && b.value.semanticEquals(by.child)
     val moved = (kind.lower ++ kind.upper).filterNot(isPeers).toSeq
@@ -110,8 +111,8 @@ private[spark] object RangeBounds {
   }
 
   /**
-   * Keys with a lower bound that is cut to a hop. An end that does not belong to the window is
-   * moved by a unit, as without a hop. So rows whose key is NULL have their peers.
+   * Keys with a lower bound that is cut to a multiple of the hop. An open end is moved by one
+   * unit, as without a hop. So the window of a row whose key is NULL has the row's peers.
    */
   def sawtooth(rows: RowsOfFrame, kind: SawtoothWindow): OwnKeys = {
     val order = rows.order.head
@@ -133,7 +134,7 @@ private[spark] object RangeBounds {
     )
   }
 
-  /** The distance between two neighbouring places in an order: a microsecond, a day, or 1. */
+  /** The distance between two neighbouring values of a type: a microsecond, a day, or 1. */
   private def unitOf(order: DataType): Expression = order match {
     case TimeUnit(Micro) => Literal(1L, DayTimeIntervalType())
     case TimeUnit(Day)   => Literal(1)
@@ -141,7 +142,7 @@ private[spark] object RangeBounds {
     case other => throw new IllegalStateException(s"an order of type ${other.sql} has no units")
   }
 
-  /** The key at `size` before a row's key, cut to a multiple of `hop`. */
+  /** The key that lies `size` before a row's key, cut to a multiple of `hop`. */
   def sawtoothBegin(
       key: Expression,
       direction: SortDirection,
@@ -160,7 +161,13 @@ private[spark] object RangeBounds {
     CutToHop(back, units, isUp = direction == Descending)
   }
 
-  /** The row's key and further values of its own, with the bounds that are made of them. */
+  /**
+   * The program of keys in a ring of their own.
+   *
+   * @param values further values of each row
+   * @param holds a condition over these values; a row has an empty window if it is not true
+   * @param bounds makes the bounds from the row's key and these values
+   */
   private def keys(
       rows: RowsOfFrame,
       by: SortOrder,
@@ -178,7 +185,12 @@ private[spark] object RangeBounds {
       )
   }
 
-  /** The bound of a key, before or after it in the order. */
+  /**
+   * The farthest key at most `extent` from a key.
+   *
+   * @param before whether it lies before the key in the order
+   * @param strict whether it lies less than `extent` from the key
+   */
   private def reach(
       rows: RowsOfFrame,
       by: SortOrder,

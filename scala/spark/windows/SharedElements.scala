@@ -8,9 +8,9 @@ import io.sash.spark.kinds.SlidingAggregate
 import io.sash.spark.monoids.Algorithm
 
 /**
- * Decides which calls share storage. Calls of one frame and algorithm share a slot per row, which
- * holds all their partials. Calls of equal aggregates over frames that end together (7, 30 and 90
- * days) share one store, with a window for each frame.
+ * Decides which calls share storage. Calls with the same frame and algorithm share one slot per
+ * row, which has all their partials. Equal aggregates over frames that end together, such as the
+ * last 7, 30 and 90 days, share one store, with a window for each frame.
  *
  * @param frames the frames; if several share a store, the longest comes first
  */
@@ -29,7 +29,7 @@ private[spark] object SharedElements {
   /** @param result the number of the call, which is the ordinal of its result */
   final case class CallResult(call: WindowCall, result: Int)
 
-  /** @param results the ordinals of the members' answers, per window over the store */
+  /** @param results for each window over the store, the ordinals of the members' answers */
   final case class Store(algorithm: Algorithm, members: Seq[CallResult], results: Seq[Seq[Int]])
 
   /** @param windows the windows that move with the frame */
@@ -40,7 +40,7 @@ private[spark] object SharedElements {
       results: Seq[Int]
   )
 
-  /** Calls of frame number `frame`. Groups with equal keys share a store. */
+  /** Calls of frame number `frame` that share a slot. Groups with equal keys share a store. */
   private final case class Group(frame: Int, key: Any, members: Seq[CallResult])
 
   def of(calls: Seq[WindowCall]): SharedElements = {
@@ -74,9 +74,9 @@ private[spark] object SharedElements {
   }
 
   /**
-   * Groups the calls of one frame that share a slot. The calls of a group are sorted by
-   * aggregate, so that a group with equal aggregates of another frame gets the same key. Calls
-   * with a running answer are in a group of their own, so that the other calls can share a store.
+   * Groups the calls of one frame that share a slot. A group is sorted by aggregate, so that a
+   * group with equal aggregates in another frame gets the same key. Calls with a running answer
+   * form groups of their own, so that the other calls can share a store.
    */
   private def grouped(members: Seq[CallResult]): Seq[Seq[CallResult]] =
     members
@@ -102,9 +102,7 @@ private[spark] object SharedElements {
     SlidingAggregate.withoutWindows(call).canonicalized
   }
 
-  /**
-   * The bounds of a frame of SQL: its type, its upper bound, and its lower bound as an offset.
-   */
+  /** The type, the upper bound and the lower offset of a frame of SQL; none for other frames. */
   private def boundsOf(shape: WindowShape): Option[(FrameType, Expression, Literal)] = {
     val specified = shape.frame match {
       case RowsSpec(frame)  => Some(frame)
@@ -124,7 +122,7 @@ private[spark] object SharedElements {
   private def classOf(shape: WindowShape): Option[Any] =
     boundsOf(shape).map { case (frame, upper, lower) => (frame, upper, lower.dataType) }
 
-  /** Whether `a` is longer than `b`, where both are of one class. */
+  /** Whether `a` is longer than `b`, which is in the same class. */
   private def isLonger(a: WindowShape, b: WindowShape): Boolean =
     (boundsOf(a), boundsOf(b)) match {
       case (Some((_, _, of)), Some((_, _, other))) => LessThan(of, other).eval() == true

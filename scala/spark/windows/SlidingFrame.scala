@@ -10,13 +10,13 @@ import io.sash.spark.slots.SlotColumns
 
 /**
  * A store of elements, and the windows over them. The windows belong to one frame, or to several
- * frames that end together; then the first window takes the elements for all.
+ * frames that end together. In the second case, elements enter through the first window for all.
  */
 private[spark] final class ElementStore(val windows: Array[InOrderWindow]) {
   private[this] val first = windows(0)
   private[this] val varies = columns.varies
 
-  /** Whether answers depend on the row that they are for. */
+  /** Whether an answer also depends on the current row itself. */
   val isOfRow: Boolean = columns.isOfRow
 
   /** Lifts a row that arrives into a new element. */
@@ -26,7 +26,7 @@ private[spark] final class ElementStore(val windows: Array[InOrderWindow]) {
     if (varies && !columns.fits()) page()
   }
 
-  /** Takes the partial of many rows as one element. */
+  /** Adds the partial of many rows as one element. */
   def load(cells: Array[Byte]): Unit = {
     val slot = first.open()
     columns.codec.read(columns, slot, ByteBuffer.wrap(cells))
@@ -40,7 +40,7 @@ private[spark] final class ElementStore(val windows: Array[InOrderWindow]) {
 }
 
 /**
- * The aggregates that share a window: they use one algorithm, and their cells are in one slot.
+ * The aggregates that share a window. They use one algorithm, and one slot has all their cells.
  */
 private[spark] final class LoweredWindow(store: ElementStore, range: Int) {
   val window: InOrderWindow = store.windows(range)
@@ -50,11 +50,12 @@ private[spark] final class LoweredWindow(store: ElementStore, range: Int) {
 }
 
 /**
- * One frame over Spark's rows. Moves its windows and lowers the answers.
+ * One frame over Spark's rows. It moves its windows and writes the answers.
  *
  * @param exclusion null if no row is excluded from the frame
  * @param slide null if every row gets an answer
- * @param results ordinals of the answers
+ * @param groups the windows that move with the frame
+ * @param results the ordinals of the answers in the output row
  */
 private[spark] final class SlidingFrame(
     frame: Frame,
@@ -109,7 +110,7 @@ private[spark] final class SlidingFrame(
 }
 
 /**
- * All frames of an operator. Lifts each row that arrives once into each store and key ring.
+ * All frames of an operator. A row that arrives is lifted once into each store and key ring.
  *
  * @param frames the frames; if frames share a store, the longest comes first
  * @param keys the keys by which the frames compare rows
@@ -151,7 +152,7 @@ private[spark] final class SlidingFrames(
     }
   }
 
-  /** Takes the partials of many rows as one element of each store, and the key of one of them. */
+  /** Adds a total of many rows as one element of each store, with the key of its last row. */
   def arrive(total: Total): Unit = {
     stores.indices.foreach(i => stores(i).load(total.cells(i)))
     keys.indices.foreach(liftKey(_, total.last))

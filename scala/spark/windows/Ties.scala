@@ -8,12 +8,12 @@ import org.apache.spark.sql.types._
 import io.sash.spark.base.TimeUnit
 import io.sash.spark.kinds.SlidingAggregate
 
-/** Tells whether the order of rows that tie in a window's order can change an answer. */
+/** Tells whether an answer can depend on the order of rows that tie in a window's ORDER BY. */
 private[spark] object Ties {
 
   /**
-   * False only if no answer can change: the frame moves by whole groups of peers, and the order
-   * of aggregation does not matter.
+   * False only if the frame moves by whole groups of peers, and the aggregate is exact in any
+   * order.
    */
   def areSeenBy(window: WindowExpression): Boolean = {
     val shape = WindowShape.of(window)
@@ -29,7 +29,7 @@ private[spark] object Ties {
   def areSeenIn(expressions: Seq[Expression]): Boolean =
     WindowCall.windowsIn(expressions).exists(areSeenBy)
 
-  /** Whether the aggregate is the same to the last bit in any order of its inputs. */
+  /** Whether the aggregate gives the same bits for any order of its inputs. */
   def isExact(f: AggregateFunction): Boolean = f match {
     case _: Count                   => true
     case s: Sum                     => !isFloat(s.child.dataType)
@@ -45,8 +45,8 @@ private[spark] object Ties {
     dataType == DoubleType || dataType == FloatType
 
   /**
-   * Whether equal values are identical. Not so 0.0 and -0.0, nor equal strings of some
-   * collations.
+   * Whether equal values of the type have equal bytes. False for floats, since 0.0 equals -0.0,
+   * and for strings of some collations.
    */
   def areTwins(dataType: DataType): Boolean = dataType match {
     case s: StringType                                     => UnsafeRowUtils.isBinaryStable(s)

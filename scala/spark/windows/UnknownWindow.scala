@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.IntegerType
 
 /**
- * Finds properties of a window that a later Spark has and this Sash does not know. Spark's types
- * are sealed when Sash is compiled, and may have new members when it runs.
+ * Finds properties of a window that this Sash does not know, since a later Spark has added them.
+ * Spark's sealed types may have more members at run time than when Sash was compiled.
  */
 private[spark] object UnknownWindow {
 

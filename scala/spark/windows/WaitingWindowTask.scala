@@ -8,11 +8,11 @@ import io.sash.spark.base.Metrics
 import io.sash.spark.memory.RowQueue
 
 /**
- * Frames that look ahead. Each row waits in a queue until its frames are complete, and leaves
- * with its results appended.
+ * Runs frames that look ahead. Each row waits in a queue until its frames are complete, and goes
+ * out with its results appended.
  *
- * @param fields number of columns of the input
- * @param filter whether a row gets results and leaves
+ * @param fields the number of columns of the input
+ * @param filter whether a row gets results and is part of the output
  */
 private[spark] final class WaitingWindowTask(
     program: WindowProgram,
@@ -29,7 +29,7 @@ private[spark] final class WaitingWindowTask(
   /** The number, within the partition, of the oldest row in the queue. */
   private[this] var current = 0L
 
-  /** The number of rows of other tasks that have arrived behind the rows of this task. */
+  /** The number of rows of other tasks that have arrived after the rows of this task. */
   private[this] var younger = 0L
 
   /** Whether all rows of the partition have arrived. */
@@ -38,7 +38,7 @@ private[spark] final class WaitingWindowTask(
   /** The first row of the next partition, if it has been read. */
   private[this] var following: InternalRow = _
 
-  /** Whether `joined` has a row that has not left yet. */
+  /** Whether `joined` has a row that has not gone out yet. */
   private[this] var isJoined = false
 
   override def hasNext: Boolean = {
@@ -54,7 +54,7 @@ private[spark] final class WaitingWindowTask(
     joined
   }
 
-  /** Whether the frames have to move to a row that has arrived. */
+  /** Whether an own row of this task waits in the queue. */
   private def isWaiting: Boolean = current < arrived - younger
 
   override protected def begun(): Unit = {
@@ -62,7 +62,7 @@ private[spark] final class WaitingWindowTask(
     ended = false
   }
 
-  /** Lets the current row leave if all its frames are complete, or takes one row more. */
+  /** Lets the current row go out if all its frames are complete; else takes one more row. */
   private def step(): Unit = {
     SparkInternals.throwIfKilled(context)
     if (!leaveIfComplete()) advance()
@@ -85,8 +85,8 @@ private[spark] final class WaitingWindowTask(
   }
 
   /**
-   * Takes one row. Reads it before the turn, since operators below may acquire memory to produce
-   * it.
+   * Takes one row. The row is read before the turn begins, since operators below may acquire
+   * memory to produce it.
    */
   private def advance(): Unit = {
     val row = if (following != null) following else if (input.hasNext) input.next() else null

@@ -18,7 +18,7 @@ import io.sash.spark.slots.SlotProgram
 /**
  * An aggregate over a frame, and the algorithm chosen for it.
  *
- * @param bounding the aggregate that bounds the frame, if there is one
+ * @param bounding the aggregate that bounds the frame; none without one
  */
 private[spark] final case class WindowCall(
     expression: WindowExpression,
@@ -31,7 +31,7 @@ private[spark] final case class WindowCall(
   /** The SQL of the aggregate and its frame. */
   def text: String = WindowCall.textOf(expression)
 
-  /** The algorithm, and the store that holds the window's values beside its slots. */
+  /** The algorithm, and the running answer that is kept outside the slots. */
   def how: String = algorithm.title + monoid.running.fold("")(answer => s" of ${answer.title}")
 
   override def toString: String = s"$text: $how"
@@ -56,7 +56,7 @@ private[spark] object WindowCall {
   def windowsIn(expressions: Seq[Expression]): Seq[WindowExpression] =
     expressions.flatMap(_.collect { case w: WindowExpression => w })
 
-  /** The calls in some expressions, each once. `of` accepts all of them. */
+  /** The calls in some expressions, without duplicates. `of` has to accept all of them. */
   def each(expressions: Seq[Expression])(
       of: WindowExpression => Either[Refusal, WindowCall]
   ): Seq[WindowCall] =
@@ -96,7 +96,7 @@ private[spark] object WindowCall {
   def of(expression: WindowExpression, forced: String): Either[Refusal, WindowCall] =
     of(expression, forced, moving(_, _))
 
-  /** The same where frames that only grow are accepted, too. */
+  /** Likewise, but frames that only grow and entire partitions are accepted, too. */
   def ofAnyFrame(expression: WindowExpression, forced: String): Either[Refusal, WindowCall] =
     of(expression, forced, (frame, _) => constant(frame))
 
@@ -141,8 +141,8 @@ private[spark] object WindowCall {
   }
 
   /**
-   * The reason why Spark runs a frame that only grows. Its own operator does so with as little
-   * work, unless the aggregate goes through all its values for each answer.
+   * The reason why Spark runs a frame that only grows; none if Sash does. Spark's operator costs
+   * no more, unless the aggregate goes through all its values for each answer.
    */
   private def growing(call: AggregateExpression): Option[Refusal] =
     Option.unless(WindowMonoid.running(call).exists(_.isIncremental)) {

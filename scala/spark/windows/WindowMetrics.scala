@@ -2,7 +2,7 @@ package io.sash.spark.windows
 
 import io.sash.spark.base.MetricTable
 
-/** The metrics of the operator of windows. */
+/** The metrics of the operators that run windows. */
 private[spark] object WindowMetrics extends MetricTable {
   val OutputRows = sum("numOutputRows", "number of output rows")
   val Combines = sum("combines", "combines")

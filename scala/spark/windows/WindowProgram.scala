@@ -11,7 +11,7 @@ import io.sash.spark.monoids.Algorithm
 import io.sash.spark.slots.{SlotColumns, SlotProgram}
 
 /**
- * A store of elements, ready to be sent to tasks.
+ * The recipe of a store of elements, serializable for tasks.
  *
  * @param ranges the number of windows over the elements; the longest comes first
  */
@@ -31,15 +31,16 @@ private[spark] final case class StoreProgram(
   }
 }
 
-/** The window number `range` over store number `store`. */
+/** Names window number `range` over store number `store`. */
 private[spark] final case class StoreRange(store: Int, range: Int)
 
 /**
- * One frame, ready to be sent to tasks.
+ * The recipe of one frame, serializable for tasks.
  *
  * @param keys the keys by which the frame, its exclusion and its slide compare rows
- * @param bounding the store whose aggregate bounds the frame, if there is one
- * @param results the ordinals of its answers
+ * @param windows the windows that move with the frame
+ * @param bounding the number of the store whose aggregate bounds the frame; none without one
+ * @param results the ordinals of the frame's answers in the result row
  */
 private[spark] final case class FrameProgram(
     shape: WindowShape,
@@ -74,13 +75,13 @@ private[spark] final case class FrameProgram(
 }
 
 /**
- * The frames of one operator, ready to be sent to tasks. Made on the driver.
+ * The recipe of all frames of one operator, serializable for tasks. The driver makes it.
  *
  * @param key the partition key, as a program of one slot; none without PARTITION BY
  * @param rings the keys by which frames compare rows; frames share the keys of the window's order
  * @param stores the elements of the windows, and of the aggregates that bound a frame
- * @param results types of the results, in the order of the operator's window calls
- * @param kept the SQL of the calls with a running answer beside the slots
+ * @param results the types of the results, in the order of the operator's window calls
+ * @param kept the SQL of the calls that keep a running answer outside the slots
  */
 private[spark] final case class WindowProgram(
     key: Option[SlotProgram],
@@ -135,7 +136,7 @@ private[spark] object WindowProgram {
     )
   }
 
-  /** The product of several monoids, with their cells side by side in one slot. */
+  /** The product of several monoids: one slot has the cells of all. */
   private def product(store: SharedElements.Store, input: Seq[Attribute]): SlotProgram =
     store.algorithm.program(
       input,

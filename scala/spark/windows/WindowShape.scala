@@ -11,7 +11,7 @@ import io.sash.spark.slots.SlotProgram
 import io.sash.spark.times.PaneNumber
 
 /**
- * Defines the rows of each answer and the rows that get one: a frame, an exclusion and a slide.
+ * Defines which rows an answer aggregates (frame and exclusion), and which rows get one (slide).
  */
 private[spark] final case class WindowShape(
     frame: FrameSpec,
@@ -19,7 +19,7 @@ private[spark] final case class WindowShape(
     slide: Option[SlideSpec] = None
 ) {
 
-  /** The elements for which windows are queried. */
+  /** The elements over which windows are queried. */
   def place: Place[Algorithm] = if (exclude.nonEmpty) Place.RingStretches else frame.place
 
   /** The keys by which rows are compared. */
@@ -70,7 +70,7 @@ private[spark] final case class SlideSpec(window: WindowSlide) {
   def slide(panes: Rows): Slide =
     if (window.countsRows) new CountSlide(everyRows) else new PaneSlide(panes)
 
-  /** The slide in the description of a state. */
+  /** The slide in the signature of a checkpoint. */
   def signature(panes: Option[PartBounds]): String =
     panes.fold(s"at each row of $everyRows")(_.text("at each pane"))
 

@@ -10,9 +10,9 @@ import io.sash.spark.memory.{Spillable, TaskWindowMemory, Turns}
 import io.sash.spark.slots.SlotColumns
 
 /**
- * The frames of one operator in one task. Rows enter sorted by partition key and order, and
- * `result` holds the results of each row. Another thread of the task may move the frames to disk
- * between two rows.
+ * The frames of one operator in one task. Rows enter with each key's rows together and in order,
+ * and `result` has the results of the current row. Between two rows, another thread of the task
+ * may move the frames to disk.
  */
 private[spark] class WindowTask(
     program: WindowProgram,
@@ -84,10 +84,10 @@ private[spark] class WindowTask(
     frames.startPartition()
   }
 
-  /** Whether rows of other tasks enter before the first row of this one. */
+  /** Whether older rows of other tasks still have to enter before this task's first row. */
   private[this] var isToBegin = neighbours != Neighbours.None
 
-  /** Lets the older rows of other tasks enter, at the first call. */
+  /** Lets the older rows of other tasks enter. Later calls do nothing. */
   final def begin(): Unit = if (isToBegin) {
     isToBegin = false
     neighbours.older.foreach(_.fold(enter, enterOlder))
@@ -142,9 +142,10 @@ private[spark] class WindowTask(
 }
 
 /**
- * Runs frames without rows after the current one, outside whole-stage code generation.
+ * Runs frames without rows after the current one, without whole-stage code.
  *
- * @param filter whether a row gets results and leaves
+ * @param filter whether a row gets results and is part of the output
+ * @param answer makes the output row from the input row and its results
  */
 private[spark] final class ImmediateWindows(
     program: WindowProgram,

@@ -21,9 +21,9 @@ import io.sash.spark.streams.program.AnswerMode
 /**
  * Plans the stateful operators of hop windows.
  *
- * @param latePath the folder of late rows, if they are kept
- * @param reason why Spark answers hop windows, if so
- * @param kept the plan for an Aggregate that Spark answers, for this reason
+ * @param latePath the folder of late rows; none if they are not kept
+ * @param reason gives the reason if Spark has to answer hop windows; none if Sash may
+ * @param kept gives the plan of an Aggregate that Spark answers, for a reason
  */
 private[spark] final class HopPlans(
     mode: AnswerMode,
@@ -34,8 +34,7 @@ private[spark] final class HopPlans(
 ) {
 
   /**
-   * The query with Sash's operators; `original` itself if it has no hop windows, or Spark answers
-   * them.
+   * The query with Sash's operators. It is `original` itself if Sash answers no hop window of it.
    */
   def apply(original: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
@@ -74,7 +73,7 @@ private[spark] final class HopPlans(
     }
     val paneOf = PaneOf(hop.time, hop.hops)
     val pane = Alias(paneOf, "pane")()
-    // Spark drops rows by this column, and counts them, once all their windows are over
+    // by this column Spark drops and counts rows whose windows are all over
     val lastEnd = Alias(
       PreciseTimestampConversion(
         BoundOf(paneOf, hop.hops, last = true, end = true),
@@ -126,7 +125,7 @@ private[spark] final class HopPlans(
       slots,
       monoids.exists(_.grows),
       calls.map(_.dataType),
-      // the count of rows lies behind the answers
+      // the count of rows lies between the answers and the window
       HopAnswer.row(keys, calls.map(_.resultAttribute), hop.window.dataType, behind = 1),
       mode,
       calls,
@@ -155,7 +154,7 @@ private[spark] final class HopPlans(
     )
   }
 
-  /** The columns of the child that aggregates read directly. */
+  /** The child's columns that aggregates read directly. */
   private def usedBy(
       calls: Seq[AggregateExpression],
       child: LogicalPlan
@@ -174,7 +173,7 @@ private[spark] final class HopPlans(
 }
 
 /**
- * Hop windows that Sash will answer, before it is known which answers are read.
+ * A placeholder for hop windows that Sash will answer, before it is known which answers are read.
  *
  * @param keepsRows whether late rows are kept with all their columns
  */

@@ -7,9 +7,9 @@ import io.sash.spark.streams.state.StreamState
 import io.sash.spark.streams.task.{BucketProcessor, BucketTask, OperatorBatch}
 
 /**
- * Answers the hop windows of a bucket of keys. Rows come in any order and are aggregated into the
- * partials of their panes. The mode says when a window is answered. A window that ended by the
- * watermark of late rows takes no rows any more.
+ * Answers the hop windows of a bucket of keys. Rows come in any order, and are aggregated into
+ * the partials of their panes. The output mode decides when a window is answered. Once a window
+ * has ended by the watermark of late rows, it takes no more rows.
  */
 private[spark] final class HopProcessor(
     val program: HopProgram,

@@ -10,19 +10,19 @@ import io.sash.spark.streams.checkpoint.StateSignature
 import io.sash.spark.streams.program.{AnswerMode, WarmStart}
 
 /**
- * The program of hop windows on a stream, which is sent to tasks.
+ * The recipe of hop windows on a stream, serializable for tasks.
  *
  * @param input the columns of a row
- * @param keys the ordinals of the grouping columns beside the window
+ * @param keys the ordinals of the grouping columns other than the window
  * @param pane the ordinal of the row's pane
- * @param slots the partials of all aggregates, side by side, then a count of rows
+ * @param slots a slot has the partials of all aggregates, then a count of rows
  * @param grows whether a partial may be as large as its rows
  * @param results the types of the answers
- * @param output a row of the answer, over the keys, the answers, and the window's start and end
- * @param mode when windows are answered
+ * @param output the output row, over the keys and a row of `answerTypes`
+ * @param mode decides when windows are answered
  * @param calls the aggregates over `input`; read in the plan, not in tasks
- * @param state describes the state, but for its history
- * @param start the history that the windows begin with, if there is one
+ * @param state the signature of the state, without its history
+ * @param start the history with which the windows begin; none without one
  */
 private[spark] final case class HopProgram(
     input: Seq[Attribute],
@@ -40,12 +40,11 @@ private[spark] final case class HopProgram(
     start: Option[WarmStart] = None
 ) {
 
-  /** The text that describes the state; a state with another text is not used. */
+  /** The signature of the state. A state with another signature is not used. */
   def text: String = StateSignature.begun(state, start.map(_.until))
 
   /**
-   * The types of a lowered slot: the answers and the count of rows, then the window's start and
-   * end.
+   * The types of a window's row: the answers, the count of rows, the window's start and its end.
    */
   def answerTypes: Seq[DataType] = results ++ Seq(LongType, LongType, LongType)
 

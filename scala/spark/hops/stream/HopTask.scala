@@ -13,12 +13,12 @@ import io.sash.spark.streams.state.{BucketHeader, StreamMetrics, StreamState}
 import io.sash.spark.streams.task._
 
 /**
- * Runs a [[HopProgram]] in a task, for one bucket after another. The header of a key begins with
- * the time when the key is due: when it has to be visited without new rows.
+ * Runs a [[HopProgram]] in a task, for one bucket after another. A key's header begins with the
+ * time at which the key is ''due'': it then has to be visited even without new rows.
  *
- * @param late a time in microseconds; windows that have ended by that time take no rows
- * @param watermark the watermark of late rows, in microseconds. A history may end after it, and
- *   its rows are not late for the windows that end in it
+ * @param late a time in microseconds. Windows that have ended by then take no rows
+ * @param watermark the watermark of late rows, in microseconds. It may be before `late` if a
+ *   history ends after it; no row is counted as partly late for windows that end in the history
  */
 private[spark] final class HopTask(
     program: HopProgram,
@@ -57,7 +57,7 @@ private[spark] final class HopTask(
    * The windows to answer now, key by key. The state of a key is read when its turn begins, and
    * written when it ends.
    *
-   * @param known when the first key of the bucket is due, if one is
+   * @param known the time at which the first key of the bucket is due; none if no key is
    * @param passed the time, in microseconds, that the watermark has passed
    */
   private final class BatchAnswers(
@@ -68,7 +68,7 @@ private[spark] final class HopTask(
     private[this] val isWalk = known.exists(_ <= passed)
     private[this] var earliest = if (isWalk) Long.MaxValue else known.getOrElse(Long.MaxValue)
 
-    /** When the first key is due next; valid once all keys have been answered. */
+    /** The time at which the first key is due next. Valid once all keys have been answered. */
     def due: Option[Long] = Option.when(earliest != Long.MaxValue)(earliest)
 
     def all: Iterator[InternalRow] =
@@ -90,10 +90,7 @@ private[spark] final class HopTask(
       answering(key, Nil)
     }
 
-    /**
-     * The keys that are due now. Of all other keys, `earliest` takes the time when the first is
-     * due.
-     */
+    /** The keys that are due now. `earliest` becomes the time at which the first other is due. */
     private def idleKeys: Iterator[(Array[Byte], Array[Byte])] =
       state.heads
         .iterator()
@@ -105,7 +102,7 @@ private[spark] final class HopTask(
         .toVector // the walk ends before anything is written
         .iterator
 
-    /** The windows of the open key, which is closed behind them. */
+    /** The windows to answer of the open key. The key is closed after the last one. */
     private def answering(key: UnsafeRow, touched: Seq[(Long, Long)]): Iterator[InternalRow] = {
       val answers = program.mode match {
         case AnswerMode.Append => windows.closing(passed)
@@ -118,8 +115,8 @@ private[spark] final class HopTask(
     private[this] var keptBefore = 0L // `panes.kept` when the key's state was read
 
     /**
-     * The pane of the key's first row, or `panes.kept` if that is later. No pane before it has
-     * rows, so the count of evicted partials begins here.
+     * The pane of the key's first row, or `panes.kept` if that is later. Panes before it have no
+     * rows, so evicted partials are counted from here.
      */
     private[this] var begun = 0L
 
@@ -150,9 +147,9 @@ private[spark] final class HopTask(
   }
 
   /**
-   * Takes the rows of a key into their panes.
+   * Adds the rows of a key to their panes.
    *
-   * @return the open windows with these rows, as ranges from the first to the last
+   * @return the open windows with these rows, as ranges (first, last)
    */
   private def takeIn(rows: RowsOfKey): Seq[(Long, Long)] = {
     val touched = ArrayBuffer.empty[(Long, Long)]
@@ -182,9 +179,9 @@ private[spark] final class HopTask(
   }
 
   /**
-   * Gives up the panes that are in no open window.
+   * Drops the panes that are in no open window.
    *
-   * @return when the key is due next; None if nothing of it is left
+   * @return the time at which the key is due next; None if the key has no panes left
    */
   private def settle(passed: Long): Option[Long] = {
     val lastEnd = hops.endOf(hops.lastWindowOf(panes.end - 1))
@@ -206,8 +203,9 @@ private[spark] final class HopTask(
 
   /**
    * Moves the window's start to `front`, the first pane of the next window to answer. The window
-   * forgets its aggregates if the next batch cannot go on with them. It also forgets aggregates
-   * that are as large as their rows, since a header would hold one for each of its panes.
+   * forgets its aggregates if the next batch cannot continue with them. It also forgets
+   * aggregates that are as large as their rows, since the key's header would have one for each
+   * pane.
    */
   private def moveOn(front: Long): Unit = {
     val goesOn = program.mode == AnswerMode.Append && !program.grows

@@ -11,9 +11,9 @@ import io.sash.spark.slots.SlotColumns
 import io.sash.spark.streams.state.StreamState
 
 /**
- * The hop windows of one key at a time, over the panes that the state has of it.
+ * The hop windows of one key at a time, over the key's panes in the state.
  *
- * @param firstInTime the first window that is not closed by the watermark
+ * @param firstInTime the first window that the watermark has not closed
  */
 private[spark] final class KeyHops(program: HopProgram, state: StreamState, firstInTime: Long) {
   private[this] val hops = program.hops
@@ -41,8 +41,8 @@ private[spark] final class KeyHops(program: HopProgram, state: StreamState, firs
   /**
    * Moves to a key with panes.
    *
-   * @param header the time when the key is due, the panes, and more
-   * @return the header behind the panes
+   * @param header the time at which the key is due, the panes, and more
+   * @return the rest of the header, after the panes
    */
   def open(key: UnsafeRow, header: Array[Byte]): ByteBuffer = {
     nodes.of(key.getBytes)
@@ -59,15 +59,15 @@ private[spark] final class KeyHops(program: HopProgram, state: StreamState, firs
   def discard(): Unit = behind.discard()
 
   /**
-   * The key's first open window. Panes that were given up stay closed, since the watermark that
-   * Spark reports may fall: see `OwnWatermark`.
+   * The key's first open window. A window whose panes were dropped stays closed, since the
+   * watermark that Spark reports may fall: see `OwnWatermark`.
    */
   def firstOpen: Long = math.max(firstInTime, hops.lastWindowOf(panes.kept))
 
-  /** The output row of the window that was lowered last, valid until the next. */
+  /** The output row of the window that was lowered last. It is valid until the next call. */
   def row(key: UnsafeRow, answer: InternalRow): UnsafeRow = output(joined(key, answer))
 
-  /** Lowers the window, which has been moved to `number`; true if it has rows. */
+  /** Lowers the window, which has been moved to `number`. True if it has rows. */
   def lower(number: Long): Boolean = {
     column.lower(0, window.query(), answer)
     answer.setLong(program.startOrdinal, hops.startOf(number))
@@ -76,8 +76,8 @@ private[spark] final class KeyHops(program: HopProgram, state: StreamState, firs
   }
 
   /**
-   * Moves the window to `number`, as far as there are panes. A move forwards costs only the panes
-   * that enter and leave; any other move starts anew.
+   * Moves the window to `number`, as far as there are panes. A move forwards by less than a
+   * window costs only the panes that enter and leave. Any other move starts anew.
    */
   private def moveTo(number: Long): Unit = {
     val first = hops.firstPaneOf(number)
@@ -90,13 +90,13 @@ private[spark] final class KeyHops(program: HopProgram, state: StreamState, firs
     }
   }
 
-  /** The first window from `number` on that has rows, if there is one. */
+  /** The first window from `number` on that has rows; none without one. */
   def nextWithRows(number: Long): Option[Long] = {
     val pane = panes.next(hops.firstPaneOf(number))
     Option.when(pane < panes.end)(math.max(number, hops.firstWindowOf(pane)))
   }
 
-  /** The windows with rows from `first` to `last`, each lowered into the same row. */
+  /** The windows with rows, from `first` to `last`. Each is lowered into the same row. */
   def answered(first: Long, last: Long): Iterator[InternalRow] =
     Iterator
       .range(0, Math.toIntExact(last - first + 1))
@@ -107,14 +107,15 @@ private[spark] final class KeyHops(program: HopProgram, state: StreamState, firs
       }
       .map(_ => answer)
 
-  /** The windows with rows that the watermark has passed, as `answered` gives them. */
+  /** The windows with rows that the watermark has passed. Each is lowered into the same row. */
   def closing(passed: Long): Iterator[InternalRow] =
     new WithRows(math.max(hops.lastWindowOf(window.front), firstOpen), passed)
 
   /**
-   * The windows with rows that end by a time, each once.
+   * Iterates over the windows with rows that end by a time.
    *
-   * @param first the first window
+   * @param first the first window to look at
+   * @param until the time, in microseconds
    */
   private final class WithRows(first: Long, until: Long) extends Iterator[InternalRow] {
     private[this] var number = first // the next window

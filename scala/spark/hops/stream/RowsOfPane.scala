@@ -6,12 +6,11 @@ import io.sash.core.stored.StoredPanes
 import io.sash.spark.slots.SlotColumns
 
 /**
- * Combines the rows of a pane, as they come, into the open slot of the panes.
+ * Combines the rows of a pane, in the order in which they come, into the open slot of the panes.
  *
- * If partials are as large as their rows, a combine of each row with all rows before it would
- * take n² steps. So partials are then combined in pairs, as carries are in a binary counter.
- * Level i of the counter is empty, or holds the partial of 2^i rows. Then n rows take n log n
- * steps.
+ * If partials are as large as their rows, it would cost O(n²) to combine each row with all rows
+ * before it. So partials are then combined in pairs, like the carries of a binary counter. Level
+ * i of the counter is empty, or has the partial of 2^i rows. That costs O(n log n).
  *
  * @param grows whether partials may be as large as their rows
  */
@@ -42,7 +41,7 @@ private[stream] final class RowsOfPane(panes: StoredPanes, grows: Boolean) {
     rows += 1
   }
 
-  /** Makes the open slot hold all rows, the earlier ones on the left. */
+  /** Combines all rows into the open slot. Earlier rows are left operands. */
   def end(): Unit = if (grows) {
     column.identity(panes.open())
     levels.indices.foreach { level =>

@@ -7,15 +7,15 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import io.sash.spark.streams.plan.{FieldOf, OfBuckets}
 
 /**
- * Moves a condition on keys below the hop windows, as Spark's optimizer does for its own
- * Aggregate. From there it goes below the watermark, so that rows of other keys do not advance
- * the watermark.
+ * Moves a condition on keys below the hop windows, as Spark's optimizer does for an Aggregate.
+ * From there, Spark moves it below the watermark, so that rows of other keys do not advance the
+ * watermark.
  */
 private[spark] object SlimStreamHops extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transform {
     case filter @ Filter(condition, OfBuckets(stateful, hops: HopProcessor)) =>
-      // conditions behind a nondeterministic one must see the rows that it leaves
+      // conditions after a nondeterministic one must only see the rows that it keeps
       val (first, rest) = splitConjunctivePredicates(condition).span(_.deterministic)
       val below = first.map(c => c -> onKeys(c, stateful, hops.program))
       below.flatMap(_._2).reduceOption(And(_, _)).fold[LogicalPlan](filter) { ofKeys =>
@@ -25,7 +25,7 @@ private[spark] object SlimStreamHops extends Rule[LogicalPlan] with PredicateHel
       }
   }
 
-  /** The condition on answers, rewritten over the input rows; None if it reads more than keys. */
+  /** Rewrites a condition on answers to the input rows; None if it reads more than keys. */
   private def onKeys(
       condition: Expression,
       stateful: TransformWithState,

@@ -22,14 +22,14 @@ private[spark] final class StreamHops(
 ) extends Logging {
 
   /**
-   * The statement's query with those operators. It is analyzed already, so that a rule of the
-   * analyzer would skip it.
+   * The statement's query with these operators. The query is analyzed already, so that a rule of
+   * the analyzer would skip it.
    */
   def query: LogicalPlan = {
     val original = statement.inputQuery
     val planned = if (SashConf.hopsEnabled(conf)) plans(original) else original
-    // Spark takes Sash's operators for operators of append mode, and would accept operators above
-    // that count updated windows twice; so the original is checked
+    // To Spark, Sash's operators are operators of append mode. It would accept operators above
+    // that count updated windows twice. So the original is checked.
     val mayCount = mode.contains(AnswerMode.Update) && (planned ne original)
     if (mayCount && conf.isUnsupportedOperationCheckEnabled)
       UnsupportedOperationChecker.checkForStreaming(
@@ -40,7 +40,7 @@ private[spark] final class StreamHops(
     planned
   }
 
-  /** The query with hop windows over all inputs where Sash answers them over DISTINCT ones. */
+  /** The query without DISTINCT in hop windows that Sash answers, since the check refuses it. */
   private def withoutDistinct(original: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer(original.transformUp {
       case aggregate: Aggregate
@@ -56,7 +56,7 @@ private[spark] final class StreamHops(
     BatchHops.refused(aggregate, why)
   }
 
-  /** Logs a text once for the statement, since the analyzer runs the rule more than once. */
+  /** Logs a text once per statement, since the analyzer runs the rule more than once. */
   private def logOnce(text: String): Unit = {
     val before = statement.getTagValue(StreamHops.Logged).getOrElse(Set.empty)
     if (!before(text)) logInfo(text)
@@ -73,7 +73,7 @@ private[spark] final class StreamHops(
     keptBySpark
   )
 
-  /** The reason why Spark answers the hop windows, if so. */
+  /** The reason why Spark has to answer hop windows; none if Sash may. */
   private def reason(hop: HopAggregate): Option[String] = {
     val provider = checkpoint.stateStoreProvider
     if (StreamVersions.isRealTime(statement))
@@ -92,6 +92,6 @@ private[spark] final class StreamHops(
 
 private object StreamHops {
 
-  /** The tag of a statement with the texts that are logged already. */
+  /** Tags a statement with the texts that are logged already. */
   private val Logged: TreeNodeTag[Set[String]] = TreeNodeTag("sash.logged")
 }

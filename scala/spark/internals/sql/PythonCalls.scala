@@ -2,15 +2,15 @@ package org.apache.spark.sql.sash
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, PythonUDAF, PythonUDF}
 
-/** Opens to Sash the `private[spark]` parts of Python's functions. */
+/** Opens `private[spark]` parts of Spark's Python functions to Sash. */
 object PythonCalls {
 
   /** `PythonEvalType.SQL_SCALAR_ARROW_ITER_UDF`, which Spark has since 4.1. */
   private val ScalarArrowIter = 251
 
   /**
-   * The call of an aggregator's function by the operator that passes on batches of rows, each in
-   * its place.
+   * The call of an aggregator's function by Spark's operator for Arrow UDFs, which passes batches
+   * of rows on in their order.
    */
   def overBatches(of: PythonUDAF, arguments: Seq[Expression]): PythonUDF =
     PythonUDF(

@@ -16,14 +16,14 @@ import org.apache.spark.sql.classic.{DataFrame, Dataset, SparkSession}
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProviderId}
 import org.apache.spark.sql.types.{AbstractDataType, AnyDataType, DataType}
 
-/** Opens to Sash the `private[sql]` parts of Spark. */
+/** Opens `private[sql]` parts of Spark to Sash. */
 object SqlInternals {
 
   /** Maps all NaNs to one NaN, and -0.0 to 0.0, in values of any type. */
   def normalized(e: Expression): Expression = NormalizeFloatingNumbers.normalize(e)
 }
 
-/** The parts for functions. Only the functions feature links to them. */
+/** Likewise, for functions. Only the functions feature links to it. */
 object FunctionInternals {
 
   /** Registers an internal function for all sessions of the JVM. SQL cannot call it by name. */
@@ -34,12 +34,10 @@ object FunctionInternals {
   ): Unit = FunctionRegistry.internal.registerFunction(FunctionIdentifier(name), info, build)
 }
 
-/** The parts for streams. Only the streams feature links to them. */
+/** Likewise, for streams. Only the streams feature links to it. */
 object StreamInternals {
 
-  /**
-   * Whether this process has loaded a state store, for the run of the query in the store's id.
-   */
+  /** Whether this process has loaded a state store. The store's id names the query's run. */
   def isLoaded(store: StateStoreProviderId): Boolean = StateStore.isLoaded(store)
 }
 
@@ -76,9 +74,9 @@ trait CastsAs extends ImplicitCastInputTypes {
   }
 }
 
-/** The parts for tables that are refreshed. */
+/** Likewise, for the refresh of tables. */
 object RefreshInternals {
 
-  /** The rows of a plan. */
+  /** A DataFrame of a logical plan. */
   def rows(session: SparkSession, plan: LogicalPlan): DataFrame = Dataset.ofRows(session, plan)
 }
