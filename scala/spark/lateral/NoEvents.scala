@@ -26,6 +26,7 @@ private[lateral] object NoEvents {
     case t: TypedImperativeAggregate[_] if f.defaultResult.isEmpty =>
       val typed = t.asInstanceOf[TypedImperativeAggregate[AnyRef]]
       Try(typed.eval(typed.createAggregationBuffer())).fold(_ => true, _ != null)
-    case _ => false
+    case other: ImperativeAggregate => other.defaultResult.isEmpty // a user's, for one
+    case _                          => false
   }
 }
