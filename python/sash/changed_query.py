@@ -133,8 +133,3 @@ def _rows(spark: SparkSession, name: str, rows: DataFrame) -> DataFrame:
         of_types = {row.type: row["count"] for row in counts}
         raise value_error(argument, "the old and the new row of each update", of_types)
     return rows.select(*(column(field.name) for field in table.schema))
-
-
-def quoted(name: str) -> str:
-    """A name of a column, for SQL."""
-    return "`" + name.replace("`", "``") + "`"

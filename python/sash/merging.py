@@ -12,9 +12,9 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import DateType
 
-from sash.changed_query import ChangedQuery, quoted
+from sash.changed_query import ChangedQuery
 from sash.errors import value_error
-from sash.label_columns import column, has
+from sash.label_columns import column, has, quoted
 
 _ACTION = "_sash_action"
 _MOST = 0.5

@@ -26,6 +26,8 @@ TIMES = """
 ZONE = "America/New_York"
 LAST = 40
 KEYS = 12
+MANY = 1_200
+"""Keys, where each round changes hundreds of them."""
 
 OVER = "SELECT id, k, {t}, {call} OVER (PARTITION BY k ORDER BY {order} {frame}) AS a FROM events"
 
@@ -314,13 +316,14 @@ class Tables:
 
     spark: SparkSession
     seed: int
+    keys: int = KEYS
     rows: dict[str, list[tuple[Any, ...]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)  # noqa: S311
         self._next = 0
         for name in ("events", "labels", "fixed"):
-            self.rows[name] = [self._row() for _ in range(KEYS * 8)]
+            self.rows[name] = [self._row() for _ in range(self.keys * 8)]
             self._show(name)
 
     def change(self) -> dict[str, DataFrame]:
@@ -330,7 +333,7 @@ class Tables:
     def _changed(self, name: str) -> DataFrame:
         log, rows = [], self.rows[name]
         chosen = self._random
-        for _ in range(chosen.randint(1, 6)):
+        for _ in range(chosen.randint(1, 6) * self.keys // KEYS):
             action = chosen.choice(["insert", "delete", "value", "time", "key", "twice"])
             at = chosen.randrange(len(rows))
             old = rows[at]
@@ -354,7 +357,7 @@ class Tables:
 
     def _row(self) -> tuple[Any, ...]:
         chosen = self._random
-        key = None if chosen.random() < 0.08 else chosen.randrange(KEYS)
+        key = None if chosen.random() < 0.08 else chosen.randrange(self.keys)
         time = None if chosen.random() < 0.08 else chosen.randrange(LAST)
         return (self._id(), key, time, self._value())
 

@@ -25,7 +25,7 @@ import io.sash.core.slots.Partials
  * Cost in combines, for n members: none for a query. On each of the log4(n) + 2 levels, a member
  * that comes takes at most 1, and a member that leaves at most 3. When all leaves have been used,
  * the members are packed into the first leaves, and the number of leaves doubles if over three
- * quarters hold members. That takes amortised 2 combines a member. Space: 4/3 slots a leaf, and
+ * quarters hold members. That takes amortised 3 combines a member. Space: 4/3 slots a leaf, and
  * at most 8/3 leaves a member while as many members come as leave. The tree never shrinks.
  *
  * If the column throws, the tree has to be cleared.

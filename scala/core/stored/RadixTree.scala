@@ -35,7 +35,7 @@ import io.sash.core.slots.{Bytes, Partials, SlotCodec}
  * under 1 / (F - 1) nodes, `keepFrom` removes as many, and `load` gets at most one. At height h,
  * `skipTo` makes at most 2 F h entries, for any number skipped. `amend` takes h combines and
  * reads and puts h nodes, or one node if the element is close to the end. Space: 8 bytes for the
- * time of each partial, beside the partial; F slots for each level that the window reaches.
+ * time of each partial, beside the partial; 2 F slots for each level that the window has reached.
  *
  * An exception passes through. An `append` that throws has changed nothing. After another
  * exception the tree is undefined until it is read or cleared.

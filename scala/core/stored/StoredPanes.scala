@@ -13,9 +13,9 @@ import io.sash.core.slots.{Bytes, Partials, SlotCodec}
  * the elements of a pane in the order of their arrival.
  *
  * Cost at height h: adding to the last pane, or after it, takes amortised 3 combines and puts 1 /
- * F nodes. Adding to one of the last F panes takes h combines. Adding to an older pane takes F *
- * h combines and reads and puts at most h nodes. Panes without elements cost nothing in the
- * store.
+ * F nodes, if all panes get as many additions. Adding to one of the last F panes takes h
+ * combines. Adding to an older pane, or to a last pane that completes a node, takes F * h
+ * combines and reads and puts at most h nodes. Panes without elements cost nothing in the store.
  *
  * An exception passes through. The panes are then undefined until `read` or `startAt`.
  *

@@ -32,20 +32,14 @@ private[spark] final case class PanePartial(
 
   override lazy val initialValues: Seq[Expression] = monoid.identity
 
-  override lazy val updateExpressions: Seq[Expression] = combined(monoid.lift)
+  override lazy val updateExpressions: Seq[Expression] = monoid.combineWith(monoid.lift)
 
-  override lazy val mergeExpressions: Seq[Expression] = combined(inputAggBufferAttributes)
+  override lazy val mergeExpressions: Seq[Expression] =
+    monoid.combineWith(inputAggBufferAttributes)
 
   override lazy val evaluateExpression: Expression = CreateNamedStruct(
     monoid.left.zipWithIndex.flatMap { case (cell, i) => Seq(Literal(s"cell$i"), cell) }
   )
-
-  private def combined(right: Seq[Expression]): Seq[Expression] = {
-    val operands = monoid.right.map(_.exprId).zip(right).toMap
-    monoid.combine.map(_.transform {
-      case a: AttributeReference if operands.contains(a.exprId) => operands(a.exprId)
-    })
-  }
 
   override protected def withNewChildrenInternal(
       newChildren: IndexedSeq[Expression]

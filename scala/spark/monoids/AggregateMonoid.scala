@@ -40,7 +40,14 @@ private[sash] final case class AggregateMonoid(
     running: Option[RunningAnswer] = None,
     recipe: Int = 1,
     grows: Boolean = false
-)
+) {
+
+  /** The combine with other values than the cells of `right`, in their order. */
+  def combineWith(values: Seq[Expression]): Seq[Expression] = {
+    val operands = AttributeMap(right.zip(values))
+    combine.map(_.transform { case a: Attribute => operands.getOrElse(a, a) })
+  }
+}
 
 private[sash] object AggregateMonoid {
 

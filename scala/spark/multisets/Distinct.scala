@@ -20,7 +20,7 @@ import io.sash.spark.slots.{RunningAnswer, RunningState}
  * Cost: a hash look-up for each row that enters or leaves, and an addition or removal in `of`
  * whenever an input's first row comes or its last one goes. Space: the distinct inputs.
  *
- * @param of the answer over the members; an aggregate that ignores NULLs gets none
+ * @param of the answer over the members; it leaves out NULL itself if its aggregate does
  */
 private[spark] final case class Distinct(of: RunningAnswer) extends RunningAnswer {
 

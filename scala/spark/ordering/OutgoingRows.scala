@@ -106,12 +106,12 @@ private[spark] final class OutgoingRows(
    * the rows have left memory.
    */
   private def use(array: LongArray): LongArray =
-    inTurn(if (cursor == null) array else cursor.late.use(array))
+    turns.during(if (cursor == null) array else cursor.late.use(array))
 
   private def nextOfDisk(): UnsafeRow = {
     if (isPageKept) {
       isPageKept = false
-      pages.free(inTurn(pages.take(null)))
+      pages.free(turns.during(pages.take(null)))
     }
     if (written == null)
       throw new IllegalStateException("rows were not written, or the task ended")
@@ -125,7 +125,8 @@ private[spark] final class OutgoingRows(
   }
 
   override def spill(): Long = {
-    val bytes = pages.free(inTurn(if (cursor == null) Collections.emptyList() else moveToDisk()))
+    val bytes =
+      pages.free(turns.during(if (cursor == null) Collections.emptyList() else moveToDisk()))
     SparkInternals.countMemorySpilled(context, bytes)
     bytes
   }
@@ -146,7 +147,7 @@ private[spark] final class OutgoingRows(
   }
 
   override def close(): Unit = {
-    free(inTurn {
+    free(turns.during {
       val array = if (cursor == null) null else cursor.late.use(null)
       cursor = null
       array
@@ -156,12 +157,6 @@ private[spark] final class OutgoingRows(
   }
 
   private def free(array: LongArray): Unit = if (array != null) pages.freeArray(array)
-
-  private def inTurn[A](body: => A): A = {
-    turns.take()
-    try body
-    finally turns.end()
-  }
 }
 
 private object OutgoingRows {

@@ -31,7 +31,7 @@ private[plan] object RowConditions extends PredicateHelper {
     val all = splitConjunctivePredicates(condition)
     val (first, rest) = all.span(isOfRows(window))
     // a condition after one on an answer may rely on that one to prevent an error
-    val (early, others) = rest.partition(c => isOfRows(window)(c) && cannotFail(c))
+    val (early, others) = rest.partition(c => isOfRows(window)(c) && WithoutErrors.cannotFail(c))
     RowConditions(first ++ early, others)
   }
 
@@ -39,10 +39,4 @@ private[plan] object RowConditions extends PredicateHelper {
   private def isOfRows(window: Window)(condition: Expression): Boolean =
     condition.deterministic && condition.references.subsetOf(window.child.outputSet) &&
       !SubqueryExpression.hasSubquery(condition) && !condition.exists(_.isInstanceOf[PythonUDF])
-
-  private def cannotFail(e: Expression): Boolean = (e match {
-    case _: Attribute | _: Literal | _: BinaryComparison | _: IsNull | _: IsNotNull => true
-    case _: And | _: Or | _: Not | _: In | _: InSet                                 => true
-    case _                                                                          => false
-  }) && e.children.forall(cannotFail)
 }

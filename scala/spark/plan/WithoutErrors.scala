@@ -6,8 +6,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
 import io.sash.spark.base.{Filtered, TimeUnit}
 
 /**
- * Makes a plan give NULL instead of an error. A second job that reads the same rows must not fail
- * before the query does, or if the query does not.
+ * Makes the projections and filters of a plan give NULL instead of an error. A second job that
+ * reads the same rows must not fail before the query does, or if the query does not. Conditions
+ * of joins still fail.
  */
 private[spark] object WithoutErrors extends PredicateHelper {
 
@@ -22,7 +23,8 @@ private[spark] object WithoutErrors extends PredicateHelper {
 
   def orNull(e: Expression): Expression = if (cannotFail(e)) e else TryEval(e)
 
-  private def cannotFail(e: Expression): Boolean = e match {
+  /** Whether no value of the columns makes the expression fail, in ANSI mode either. */
+  def cannotFail(e: Expression): Boolean = e match {
     case _: TryEval => true
     case _: Attribute | _: Literal | _: BinaryComparison | _: And | _: Or | _: Not | _: IsNull |
         _: IsNotNull | _: In | _: InSet | _: StringPredicate | _: TaggingExpression =>

@@ -40,14 +40,14 @@ private[refresh] final class RowsInReach(
           case GetStructField(a: Attribute, 1, _) if a.semanticEquals(window) =>
             WindowReach(Some(hops.hops.size), Some(0L))
         }
-        inHop.fold(here(plan, keys, time, reach)) { hop =>
+        inHop.fold(of(plan, keys, time, reach)) { hop =>
           val start = hops.child match {
             case PreciseTimestampConversion(t, _, _) => t
             case other                               => other
           }
           plan.withNewChildren(Seq(below(rows, keys, Some(start), reach + hop)))
         }
-      case _ if !RowsBelow.meet(plan) => here(plan, keys, time, reach)
+      case _ if !RowsBelow.meet(plan) => of(plan, keys, time, reach)
       case a: Aggregate =>
         a.withNewChildren(
           Seq(child(a.child, RowsBelow.substituted(_, a.aggregateExpressions)))
@@ -58,11 +58,4 @@ private[refresh] final class RowsInReach(
       case other     => other.withNewChildren(other.children.map(child(_, identity)))
     }
   }
-
-  private def here(
-      plan: LogicalPlan,
-      keys: Seq[Expression],
-      time: Option[Expression],
-      reach: WindowReach
-  ): LogicalPlan = of(plan, keys, time, reach)
 }

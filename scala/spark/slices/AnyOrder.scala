@@ -57,9 +57,7 @@ private[slices] object AnyOrder {
           f.updateExpressions.zip(monoid.left).map { case (u, cell) => If(condition, u, cell) }
         }
       case f: ImperativeAggregate => Seq(updated(call, f, monoid.left.head))
-      case _ =>
-        val lifted = AttributeMap(monoid.right.zip(monoid.lift))
-        monoid.combine.map(_.transform { case a: Attribute => lifted.getOrElse(a, a) })
+      case _                      => monoid.combineWith(monoid.lift)
     }
 
   /** Replaces `first` and `last` by `min_by` and `max_by` of the time. */

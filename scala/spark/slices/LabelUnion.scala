@@ -233,7 +233,7 @@ private[slices] object LabelUnion extends PredicateHelper {
     }
 
   /** Whether the values of a type are whole numbers of some unit. */
-  private def isTime(dataType: DataType): Boolean = dataType match {
+  def isTime(dataType: DataType): Boolean = dataType match {
     case IntegerType | LongType                  => true
     case TimeUnit(TimeUnit.Day | TimeUnit.Micro) => true
     case _                                       => false

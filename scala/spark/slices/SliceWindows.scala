@@ -12,9 +12,8 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{FILTER, UNION, WINDOW}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.sash.SqlInternals
-import org.apache.spark.sql.types._
 
-import io.sash.spark.base.{SashConf, TimeUnit}
+import io.sash.spark.base.SashConf
 import io.sash.spark.plan.{WindowFilter, WithoutErrors}
 import io.sash.spark.windows.OfSubquery
 
@@ -146,14 +145,9 @@ private[slices] final class SlicedUnion(
 
   /** The key's columns; one BIGINT if it is a number. Without keys, all rows have the key 0. */
   private def keyOf(values: Seq[Expression]): Seq[Expression] = values match {
-    case Seq()                              => Seq(Literal(0L))
-    case Seq(one) if isNumber(one.dataType) => Seq(LabelTimes.number(one))
-    case several                            => several.map(SqlInternals.normalized)
-  }
-
-  private def isNumber(dataType: DataType): Boolean = dataType match {
-    case IntegerType | LongType | TimeUnit(TimeUnit.Day | TimeUnit.Micro) => true
-    case _                                                                => false
+    case Seq()                                       => Seq(Literal(0L))
+    case Seq(one) if LabelUnion.isTime(one.dataType) => Seq(LabelTimes.number(one))
+    case several                                     => several.map(SqlInternals.normalized)
   }
 
   /** The input of the index: the labels' keys, ranges and whether these are sound. */

@@ -40,10 +40,7 @@ private[slices] final case class SlicedAggregate(
   override lazy val mergeExpressions: Seq[Expression] = partials.combine
   override lazy val evaluateExpression: Expression = partials.lower
 
-  override lazy val updateExpressions: Seq[Expression] = {
-    val lifted = AttributeMap(partials.right.zip(monoid.lift))
-    partials.combine.map(_.transform { case a: Attribute => lifted.getOrElse(a, a) })
-  }
+  override lazy val updateExpressions: Seq[Expression] = partials.combineWith(monoid.lift)
 
   override protected def withNewChildrenInternal(
       newChildren: IndexedSeq[Expression]

@@ -55,9 +55,6 @@ private[spark] final class KeyHops(program: HopProgram, state: StreamState, firs
   /** Writes the nodes of the panes to the state. */
   def flush(): Unit = behind.flush()
 
-  /** Forgets the changes that have not been written. */
-  def discard(): Unit = behind.discard()
-
   /**
    * The key's first open window. A window whose panes were dropped stays closed, since the
    * watermark that Spark reports may fall: see `OwnWatermark`.

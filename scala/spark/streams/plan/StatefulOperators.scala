@@ -109,10 +109,7 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
 
   /** The number of the batch; None if the plan is only explained. */
   private def batchOf(operator: Product): Option[Long] =
-    fieldOf(operator, "stateInfo")
-      .collect { case Some(i: Product) => i }
-      .flatMap(fieldOf(_, "storeVersion"))
-      .collect { case batch: Long => batch }
+    stateOf(operator).flatMap(fieldOf(_, "storeVersion")).collect { case batch: Long => batch }
 
   /** The batch for the table of late rows; None if the plan is only explained. */
   private def lateBatchOf(operator: SparkPlan): Option[LateBatch] = for {
@@ -124,18 +121,19 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
 
   /** The run of the query; None if the plan is only explained. */
   private def runOf(operator: Product): Option[Any] =
-    fieldOf(operator, "stateInfo")
-      .collect { case Some(i: Product) => i }
-      .flatMap(fieldOf(_, "queryRunId"))
+    stateOf(operator).flatMap(fieldOf(_, "queryRunId"))
 
   /** The directory of the operator's state; None if the plan is only explained. */
   private def placeOf(operator: Product): Option[Path] =
     for {
-      info <- fieldOf(operator, "stateInfo").collect { case Some(i: Product) => i }
+      info <- stateOf(operator)
       root <- fieldOf(info, "checkpointLocation")
       number <- fieldOf(info, "operatorId")
       if root != Nowhere
     } yield new Path(root.toString, number.toString)
+
+  private def stateOf(operator: Product): Option[Product] =
+    fieldOf(operator, "stateInfo").collect { case Some(info: Product) => info }
 
   private def fieldOf(of: Product, name: String): Option[Any] =
     of.productElementNames.zip(of.productIterator).collectFirst { case (`name`, value) => value }
