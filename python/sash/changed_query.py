@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack
 from typing import Any
 
 from pyspark.errors import PySparkRuntimeError
@@ -31,10 +30,7 @@ _CHANGES = "a dict from names of tables to their changed rows"
 
 
 class ChangedQuery:
-    """A query, and the spans whose answers may be others now.
-
-    Used in a ``with``, it frees the spans at the end.
-    """
+    """A query, and the spans whose answers may be others now."""
 
     def __init__(self, query: object, changes: object) -> None:
         if not isinstance(changes, Mapping):
@@ -55,38 +51,27 @@ class ChangedQuery:
         for name, rows in changes.items():
             of_tables[name] = _rows(spark, name, rows)._jdf
         self.plan = plans.of(self.rows._jdf, of_tables)
-        spans = self.frame(self.plan.spans()).persist()
-        with ExitStack() as persisted:
-            persisted.callback(spans.unpersist)
-            self._found = found = self.plan.found(spans._jdf, _FEW)
-            self.keys, self.count = found.keys(), found.count()
-            self.spans = self.frame(found.rows())
-            if self.count > _FEW:
-                persisted.pop_all()
-
-    def __enter__(self) -> ChangedQuery:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.spans.unpersist()
+        self._spans = spans = self.plan.spans(_FEW)
+        self.keys, self.count = spans.keys(), spans.count()
+        self.spans = self.frame(spans.rows())
 
     def answers(self) -> DataFrame:
         """The answers anew that lie in the spans."""
-        return self.frame(self.plan.answers(self._found))
+        return self.frame(self.plan.answers(self._spans))
 
     def within(self, rows: DataFrame) -> DataFrame:
         """The rows of a table of answers that lie in the spans."""
-        return self.frame(self.plan.within(rows._jdf, self._found))
+        return self.frame(self.plan.within(rows._jdf, self._spans))
 
     def near(self, rows: DataFrame) -> DataFrame:
         """The rows between the first time of the spans and the last."""
-        return self.frame(self.plan.near(rows._jdf, self._found))
+        return self.frame(self.plan.near(rows._jdf, self._spans))
 
     def merge(
         self, text: str, table: DataFrame, rows: DataFrame, ids: list[str], count: int
     ) -> None:
         """Run a MERGE of some answers, ``count`` of them, into the table ``t``."""
-        self.plan.merge(text, table._jdf, rows._jdf, ids, count, self._found)
+        self.plan.merge(text, table._jdf, rows._jdf, ids, count, self._spans)
 
     def frame(self, rows: Any) -> DataFrame:
         """The plugin's rows, as Python's."""

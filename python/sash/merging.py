@@ -17,6 +17,7 @@ from sash.errors import value_error
 from sash.label_columns import column, has, quoted
 
 _ACTION = "_sash_action"
+_COUNT = "_sash_count"
 _MOST = 0.5
 """The share of a table's bytes near the changes above which a whole run may be quicker."""
 _LOG = logging.getLogger("sash")
@@ -50,10 +51,16 @@ def merged(query: ChangedQuery, into: str, ids: list[str]) -> tuple[int, int, in
     # rows alone: Spark 4.1 plans no MERGE from a view whose plan reads a table of Iceberg
     rows = compared.localCheckpoint(eager=False)
     _refuse_coarse(query, rows, table)
-    done = {row[_ACTION]: row["count"] for row in rows.groupBy(_ACTION).count().collect()}
     if is_new:
-        _refuse_twice("query", rows, ids)
-    elif "twice" in done:
+        counts = _counted(rows, ids).agg(F.sum(_COUNT), F.max(_COUNT)).collect()
+        ((count, most),) = counts
+        done = {"insert": count} if count else {}
+        is_twice = bool(count) and most > 1
+    else:
+        actions = rows.groupBy(_ACTION).count().collect()
+        done = {row[_ACTION]: row["count"] for row in actions}
+        is_twice = "twice" in done
+    if is_twice:
         _refuse_twice("into", old, ids)
         _refuse_twice("query", new, ids)
     read = query.plans.rowsRead(compared._jdf, table._jdf)
@@ -136,10 +143,14 @@ def _refuse_taken(inserted: DataFrame, stored: DataFrame, ids: list[str]) -> Non
 
 def _refuse_twice(argument: str, rows: DataFrame, ids: list[str]) -> None:
     """Refuse rows if two of them have the same id."""
-    counted = rows.groupBy(*map(column, ids)).count().orderBy(F.desc("count")).head()
+    counted = _counted(rows, ids).orderBy(F.desc(_COUNT)).head()
     if counted is not None and counted[-1] > 1:
         found = f"{counted[-1]} rows of {_named(ids, list(counted)[:-1])}"
         raise value_error(argument, f"rows that id={ids} tells apart", found)
+
+
+def _counted(rows: DataFrame, ids: list[str]) -> DataFrame:
+    return rows.groupBy(*map(column, ids)).agg(F.count("*").alias(_COUNT))
 
 
 def _named(ids: list[str], values: list[Any]) -> str:

@@ -101,8 +101,8 @@ def refreshed(query: DataFrame | str, changes: Mapping[str, DataFrame], /) -> Re
             old one and the new one.
 
     Returns:
-        The answers anew, and the spans of time in each key that they replace. More than 100,000
-        spans are persisted; ``spans.unpersist()`` frees them.
+        The answers anew, and the spans of time in each key that they replace. Spark keeps the
+        spans in memory until nothing refers to them.
 
     Cost:
         The changed rows are read twice, and their spans are computed at once. The tables are read
@@ -187,5 +187,5 @@ def refresh(
         raise type_error("id", "the name of a column, or several", id)
     if not ids:
         raise value_error("id", "one column at least", id)
-    with ChangedQuery(query, changes) as work:
-        return RefreshSummary(work.keys, work.count, *merged(work, into, ids))
+    work = ChangedQuery(query, changes)
+    return RefreshSummary(work.keys, work.count, *merged(work, into, ids))

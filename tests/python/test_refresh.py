@@ -55,7 +55,6 @@ def law(spark, names, seed, rounds, keys=refreshes.KEYS):
                 if not inside(time(row), of_key[tuple(row[i] for i in places)])
             ]
             answers[name] = [*kept, *refreshes.plain(new.answers)]
-            new.spans.unpersist()
             expected = Counter(answered(spark, name))
             found = Counter(answers[name])
             assert found == expected, (
@@ -128,10 +127,10 @@ def typed_law(spark, seed, queries):
             continue
         changes = tables.change()
         names = ("events", "labels") if "LATERAL" in text else ("events",)
-        with ChangedQuery(query, {name: changes[name] for name in names}) as work:
-            wrong = refreshes.differing(spark.sql(query), old, work)
-            assert wrong == 0, f"seed {seed}, {key}, {time}: {query}"
-            spans += work.count
+        work = ChangedQuery(query, {name: changes[name] for name in names})
+        wrong = refreshes.differing(spark.sql(query), old, work)
+        assert wrong == 0, f"seed {seed}, {key}, {time}: {query}"
+        spans += work.count
     return spans
 
 
@@ -144,7 +143,6 @@ def test_keys_and_times_may_have_any_type(clocks):
 def spans_of(query, changes):
     new = sash.refreshed(query, changes)
     found = [tuple(row) for row in new.spans.orderBy("first").collect()]
-    new.spans.unpersist()
     return found
 
 
@@ -253,7 +251,6 @@ def test_no_changes_leave_all_answers_as_they_are(late):
     new = sash.refreshed(QUERY, {"spanned": late.where("t < 0")})
     assert new.answers.isEmpty()
     assert new.spans.isEmpty()
-    new.spans.unpersist()
 
 
 def test_spans_that_fail_do_not_stay_persisted(spark):
@@ -283,7 +280,6 @@ def test_only_the_rows_within_reach_are_read(late):
     assert ">= 18" in plan
     assert "<= 22" in plan
     assert [row.n for row in new.answers.orderBy("t").collect()] == [3, 3, 3]
-    new.spans.unpersist()
 
 
 def test_each_spelling_of_a_name_is_the_changed_table(late):

@@ -5,34 +5,29 @@ import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types.BooleanType
 
-/** Whether a span of a key overlaps a range of time. Spans and the range include their ends. */
+/** Whether a range of time meets one of a key's spans. Spans and range include both ends. */
 private[refresh] object InSpans {
 
   /**
    * @param from the least time of the range
    * @param until the greatest time of the range
-   * @param firsts the first times of the key's spans, in order; no two spans overlap
-   * @param lasts the last times of these spans, in order
+   * @param ends the first and the last time of each of the key's spans, as [[JoinedSpans]] has
+   *   them
    */
-  def apply(
-      from: Expression,
-      until: Expression,
-      firsts: Expression,
-      lasts: Expression
-  ): Expression =
-    StaticInvoke(InSpans.getClass, BooleanType, "meet", Seq(from, until, firsts, lasts))
+  def apply(from: Expression, until: Expression, ends: Expression): Expression =
+    StaticInvoke(InSpans.getClass, BooleanType, "meet", Seq(from, until, ends))
 
   /**
-   * Generated code calls this. Among the spans that begin by `until`, the last one has the
-   * greatest end. So one binary search is enough.
+   * Generated code calls this. Among the spans that begin by `until`, the last one ends last, so
+   * that it alone is compared with `from`. Cost: O(log n) for n spans.
    */
-  def meet(from: Long, until: Long, firsts: ArrayData, lasts: ArrayData): Boolean = {
+  def meet(from: Long, until: Long, ends: ArrayData): Boolean = {
     var low = 0
-    var high = firsts.numElements()
+    var high = ends.numElements() / 2
     while (low < high) {
       val middle = (low + high) >>> 1
-      if (firsts.getLong(middle) <= until) low = middle + 1 else high = middle
+      if (ends.getLong(2 * middle) <= until) low = middle + 1 else high = middle
     }
-    low > 0 && lasts.getLong(low - 1) >= from
+    low > 0 && ends.getLong(2 * low - 1) >= from
   }
 }

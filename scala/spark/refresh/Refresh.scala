@@ -14,8 +14,6 @@ import org.apache.spark.sql.classic.{DataFrame, SparkSession}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
-import org.apache.spark.sql.expressions.{Window => Over}
-import org.apache.spark.sql.functions._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sash.RefreshInternals
 import org.apache.spark.sql.types._
@@ -57,35 +55,49 @@ final class Refresh private (
     time.flatMap(_.collectFirst { case a: Attribute => a.name }).orNull
 
   /**
-   * The spans whose answers may differ now. Columns: the keys, the first time and the last time,
-   * where NULL means no limit. No two spans of a key overlap.
+   * The spans whose answers may differ now. Spark reads the changed rows at once, and keeps the
+   * spans in memory until nothing refers to them.
+   *
+   * @param few so many spans, and fewer, are broadcast
    */
-  def spans: DataFrame = {
-    val by = keys.indices.map(i => col(s"key_$i"))
-    val inOrder = Over.partitionBy(by: _*).orderBy("first", "last")
-    val before = inOrder.rowsBetween(Over.unboundedPreceding, -1)
-    val until = inOrder.rowsBetween(Over.unboundedPreceding, 0)
-    val isApart = coalesce(col("first") > max("last").over(before), lit(true))
-    val joined = changed
-      .map { case (rows, reach) => run(spansOf(rows, reach)) }
-      .reduce(_ unionAll _)
-      .withColumn("begins", isApart.cast("int"))
-      .withColumn("n", sum("begins").over(until))
-      .groupBy(by :+ col("n"): _*)
-      .agg(min("first").as("first"), max("last").as("last"))
-      .drop("n")
-    val table = joined.queryExecution.analyzed
-    val names = keys.zip(table.output).map { case (k, a) => Alias(a, k.name)() }
-    val ends = table.output.takeRight(2).map { a =>
-      Alias(Spans.time(a, time.fold[DataType](TimestampType)(_.dataType)), a.name)()
-    }
-    run(Project(names ++ ends, table))
+  def spans(few: Long): Spans = {
+    val each =
+      changed.map { case (rows, reach) => run(spansOf(rows, reach)) }.reduce(_ unionAll _)
+    val places = each.queryExecution.analyzed
+    val (of, Seq(first, last)) = places.output.splitAt(keys.length)
+    val ends = Alias(JoinedSpans(first, last).toAggregateExpression(), "ends")(explicitMetadata =
+      Some(Spans.Mark)
+    )
+    val byKey = RefreshInternals.kept(run(Aggregate(of, of :+ ends, places)))
+    val spans = byKey.where("size(ends) > 0")
+    val found = spans
+      .selectExpr(
+        Seq("count(1)", "sum(size(ends)) div 2", "min(ends[0])", "max(element_at(ends, -1))") ++
+          of.map(key => s"count(${key.name})"): _*
+      )
+      .head()
+    // without spans, 0 does as an end
+    def number(at: Int): Long = if (found.isNullAt(at)) 0L else found.getLong(at)
+    Spans(
+      seen(spans),
+      byKey.queryExecution.analyzed,
+      isFew = number(1) <= few,
+      mayBeNull = of.indices.map(i => number(4 + i) < number(0)),
+      keys = number(0),
+      count = number(1),
+      least = number(2),
+      greatest = number(3)
+    )
   }
 
-  /** One span for each row; spans of a key may overlap. */
+  /**
+   * One span for each row. Spans of a key may overlap. An end beyond the times of its type is no
+   * limit.
+   */
   private def spansOf(rows: LogicalPlan, reach: WindowReach): LogicalPlan = {
     val units = time.fold[Expression](Literal(null, LongType))(Spans.units)
-    def end(moved: Expression, none: Literal) = If(IsNull(units), none, moved)
+    def end(moved: Expression, none: Literal) =
+      If(IsNull(units), none, Coalesce(Seq(Spans.units(Spans.time(moved, timeType)), none)))
     // the keys are renamed, since the query may have columns named `first` or `last`
     val numbered = keys.zipWithIndex.map { case (k, i) => Alias(k, s"key_$i")() } :+
       Alias(end(Spans.back(units, reach.ahead), Spans.NoFirst), "first")() :+
@@ -93,48 +105,20 @@ final class Refresh private (
     Project(numbered, ChangedTable.restored(rows))
   }
 
-  /**
-   * Counts the spans, and groups them by key. At most `few` spans are collected to the driver and
-   * become a local relation; more stay a plan.
-   */
-  def found(spans: DataFrame, few: Long): Spans = {
-    val numbers = keys.indices.map(i => s"key_$i")
-    val units = run(inUnits(spans)).toDF(numbers :+ "first" :+ "last": _*)
-    val ends = Seq(min("first"), max("last"))
-    val all = units.agg(count(lit(1)), ends ++ numbers.map(count(_)): _*).head()
-    // without spans, 0 does as an end
-    def number(at: Int): Long = if (all.isNullAt(at)) 0L else all.getLong(at)
-    def kept(rows: DataFrame): DataFrame = if (number(0) <= few) local(rows) else rows
-    val byKey = kept(
-      units
-        .groupBy(numbers.map(col): _*)
-        .agg(
-          sort_array(collect_list("first")).as("firsts"),
-          sort_array(collect_list("last")).as("lasts")
-        )
-    )
-    Spans(
-      kept(spans),
-      byKey.queryExecution.analyzed,
-      mayBeNull = numbers.indices.map(i => number(3 + i) < number(0)),
-      keys = byKey.count(),
-      count = number(0),
-      least = number(1),
-      greatest = number(2)
-    )
-  }
+  private def timeType: DataType = time.fold[DataType](TimestampType)(_.dataType)
 
-  private def local(of: DataFrame): DataFrame = {
-    val rows = of.queryExecution.toRdd.map(_.copy()).collect()
-    run(LocalRelation(of.queryExecution.analyzed.output, rows.toIndexedSeq))
-  }
-
-  private def inUnits(spans: DataFrame): LogicalPlan = {
-    val table = spans.queryExecution.analyzed
-    val ends = table.output.takeRight(2).zip(Seq(Spans.NoFirst, Spans.NoLast)).map {
-      case (a, none) => Alias(Coalesce(Seq(Spans.units(a), none)), a.name)()
+  /** The spans as users see them. */
+  private def seen(byKey: DataFrame): DataFrame = {
+    val each = byKey
+      .selectExpr("*", "posexplode(ends) AS (place, first)")
+      .where("place % 2 = 0")
+      .selectExpr("*", "ends[place + 1] AS last")
+    val table = each.queryExecution.analyzed
+    val names = keys.zip(table.output).map { case (k, a) => Alias(a, k.name)() }
+    val ends = Seq("first", "last").map { name =>
+      Alias(Spans.time(table.output.find(_.name == name).get, timeType), name)()
     }
-    Project(table.output.dropRight(2) ++ ends, table)
+    run(Project(names ++ ends, table))
   }
 
   /** The query's answers within the spans. It reads only rows within reach of the spans. */

@@ -19,9 +19,10 @@ import io.sash.spark.times.Reach
  * least and the greatest BIGINT mean no limit. A span without a limit also holds the rows whose
  * time is NULL.
  *
- * @param rows one row per span: the keys, the first and the last time, in the types of the query
- * @param byKey one row per key: the key, an array of its spans' first times, and an array of
- *   their last times, both in order
+ * @param rows one row per span: the keys, the first and the last time, in the types of the query,
+ *   where NULL means no limit
+ * @param byKey one row per key: the key, and the ends of its spans ([[JoinedSpans]])
+ * @param isFew whether `byKey` is small enough for a broadcast
  * @param mayBeNull for each column of the key, whether it has a NULL in some span
  * @param keys the number of keys
  * @param count the number of spans
@@ -31,6 +32,7 @@ import io.sash.spark.times.Reach
 private[refresh] final case class Spans(
     rows: DataFrame,
     byKey: LogicalPlan,
+    isFew: Boolean,
     mayBeNull: Seq[Boolean],
     keys: Long,
     count: Long,
@@ -51,15 +53,16 @@ private[refresh] final case class Spans(
       reach: WindowReach
   ): LogicalPlan = {
     // a plan may be joined with the spans several times, so each join has its own columns
-    val columns = byKey.output.map(a => Alias(a, a.name)(explicitMetadata = Some(Spans.Mark)))
-    val (ofKey, ends) = columns.map(_.toAttribute).splitAt(keys.length)
+    val columns = byKey.output.map(a => Alias(a, a.name)())
+    val ofKey :+ ends = columns.map(_.toAttribute)
     val equal = keys.zip(ofKey).zip(mayBeNull).map { case ((key, span), hasNull) =>
       if (hasNull) EqualNullSafe(key, span) else EqualTo(key, span)
     }
     val inside = time.filter(_ => reach.openEnds < 2).map(within(_, ends, reach))
     val condition = (equal ++ inside).reduceOption(And)
     val some = time.flatMap(between(_, reach)).fold(of)(Filter(_, of))
-    Join(some, Project(columns, byKey), LeftSemi, condition, JoinHint.NONE)
+    val hint = Option.when(isFew)(HintInfo(Some(BROADCAST)))
+    Join(some, Project(columns, byKey), LeftSemi, condition, JoinHint(None, hint))
   }
 
   /** The condition that a time lies between the least and the greatest span, or within reach. */
@@ -70,15 +73,14 @@ private[refresh] final case class Spans(
       Spans.ahead(Literal(greatest), reach.ahead).eval().asInstanceOf[Long]
     )
 
-  private def within(time: Expression, ends: Seq[Attribute], reach: WindowReach): Expression = {
+  private def within(time: Expression, ends: Attribute, reach: WindowReach): Expression = {
     val units = Spans.units(time)
-    val Seq(firsts, lasts) = ends
     val from = Spans.back(units, reach.ahead)
-    val meets = InSpans(from, Spans.ahead(units, reach.back), firsts, lasts)
+    val meets = InSpans(from, Spans.ahead(units, reach.back), ends)
     if (!time.nullable) meets
     else if (reach.openEnds > 0) Or(IsNull(time), meets)
     else {
-      def holds(end: Literal) = InSpans(end, end, firsts, lasts)
+      def holds(end: Literal) = InSpans(end, end, ends)
       If(IsNull(time), Or(holds(Spans.NoFirst), holds(Spans.NoLast)), meets)
     }
   }
@@ -88,7 +90,8 @@ private[refresh] object Spans {
   val NoFirst: Literal = Literal(Long.MinValue)
   val NoLast: Literal = Literal(Long.MaxValue)
 
-  private val Mark = new MetadataBuilder().putBoolean("sash_span", true).build()
+  /** The metadata of the spans' ends. */
+  val Mark: Metadata = new MetadataBuilder().putBoolean("sash_span", true).build()
 
   /** Whether a column belongs to the spans that `Spans.near` joins with. */
   def isOfSpan(column: Attribute): Boolean = column.metadata.contains("sash_span")

@@ -15,6 +15,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic.{DataFrame, Dataset, SparkSession}
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProviderId}
 import org.apache.spark.sql.types.{AbstractDataType, AnyDataType, DataType}
+import org.apache.spark.storage.StorageLevel
 
 /** Opens `private[sql]` parts of Spark to Sash. */
 object SqlInternals {
@@ -79,4 +80,10 @@ object RefreshInternals {
 
   /** A DataFrame of a logical plan. */
   def rows(session: SparkSession, plan: LogicalPlan): DataFrame = Dataset.ofRows(session, plan)
+
+  /** The rows of a DataFrame. Spark keeps them in memory or on disk until nothing refers to them. */
+  def kept(of: DataFrame): DataFrame = {
+    val rows = of.queryExecution.toRdd.map(_.copy()).persist(StorageLevel.MEMORY_AND_DISK)
+    of.sparkSession.internalCreateDataFrame(rows, of.schema)
+  }
 }

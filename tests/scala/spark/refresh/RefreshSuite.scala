@@ -4,6 +4,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.Random
 
 import org.apache.spark.sql.{classic, DataFrame}
+import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.plans.logical.Filter
 import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.sash.RefreshInternals
@@ -22,12 +23,13 @@ class RefreshSuite extends SashSuite {
       .createOrReplaceTempView("events")
     val changed = spark.table("events").where(s"t IN ($at)")
     val plan = refresh(query, changed)
-    val units = plan.spans.selectExpr(
-      plan.spans.columns
+    val found = plan.spans(few = 9L).rows
+    val units = found.selectExpr(
+      found.columns
         .takeRight(2)
         .map { end =>
           val e = s"`$end`"
-          plan.spans.schema(end).dataType.sql match {
+          found.schema(end).dataType.sql match {
             case "TIMESTAMP"     => s"unix_micros($e)"
             case "TIMESTAMP_NTZ" => s"unix_micros(CAST($e AS TIMESTAMP))"
             case "DATE"          => s"unix_date($e)"
@@ -166,10 +168,30 @@ class RefreshSuite extends SashSuite {
       val spans = all.drop(all.length % 2).grouped(2).map(s => s.head -> s.last).toSeq
       val from = random.nextInt(42).toLong - 1
       val until = from + random.nextInt(3)
-      def array(of: Seq[Long]) = ArrayData.toArrayData(of.toArray)
-      val found = InSpans.meet(from, until, array(spans.map(_._1)), array(spans.map(_._2)))
+      val kept = ArrayData.toArrayData(all.drop(all.length % 2).toArray)
+      val found = InSpans.meet(from, until, kept)
       val meets = spans.exists { case (first, last) => first <= until && last >= from }
       withClue(s"$spans, $from, $until")(assert(found == meets))
+    }
+  }
+
+  test("spans of a key are joined where they meet, in any order") {
+    val random = new Random(8)
+    (1 to 2000).foreach { _ =>
+      val spans = Seq.fill(random.nextInt(9)) {
+        val first = random.nextInt(40).toLong
+        first -> (first + random.nextInt(6))
+      }
+      val lists = Seq(new SpanList, new SpanList)
+      spans.foreach { case (first, last) => lists(random.nextInt(2)).add(first, last) }
+      val aggregate = JoinedSpans(Literal(0L), Literal(0L))
+      val bytes = aggregate.serialize(lists.last)
+      val found = aggregate.merge(lists.head, aggregate.deserialize(bytes)).ends.toSeq
+      val times = (0L to 50L).filter(t => spans.exists { case (a, b) => a <= t && t <= b })
+      val joined = found.grouped(2).flatMap(s => s.head to s.last).toSeq
+      withClue(spans)(assert(joined == times && found == found.sorted))
+      // no two of them meet
+      assert(found.drop(1).grouped(2).filter(_.length == 2).forall(s => s.head < s.last))
     }
   }
 
@@ -216,7 +238,7 @@ class RefreshSuite extends SashSuite {
       val query = over("c", frame).replace("FROM events", s"FROM $cut")
       spans(query)
       val plan = refresh(query, spark.table("events").where("t = 20"))
-      val text = plan.answers(plan.found(plan.spans, 9L)).queryExecution.optimizedPlan.toString
+      val text = plan.answers(plan.spans(9L)).queryExecution.optimizedPlan.toString
       "[<>]= [0-9]{4}-[0-9-]+ [0-9:]+".r.findAllIn(text).toSeq.distinct.sorted
     }
     withSettings("spark.sql.session.timeZone" -> "UTC") {
@@ -236,7 +258,7 @@ class RefreshSuite extends SashSuite {
         "PRECEDING) AS n FROM chars"
       val changed = ofClassic(spark.table("chars").where("t = 20"))
       val plan = Refresh.of(ofClassic(spark.sql(query)), Map("chars" -> changed).asJava)
-      val found = plan.found(plan.spans, 9L)
+      val found = plan.spans(9L)
       assert(found.rows.collect().map(_.toString) === Seq("[ab  ,c,20,22]"))
       assert(plan.answers(found).count() == 3)
       assert(Refresh.tableName(ofClassic(spark.table("chars"))) != null)
@@ -251,7 +273,7 @@ class RefreshSuite extends SashSuite {
       val query = over("t", frame)
       val plan = refresh(query, spark.table("events").where(changed))
       withSettings("spark.sql.codegen.factoryMode" -> mode) {
-        val rows = plan.answers(plan.found(plan.spans, 9L)).collect().toSeq
+        val rows = plan.answers(plan.spans(9L)).collect().toSeq
         val whole = spark.sql(query).collect().toSeq
         assert(rows.toSet.subsetOf(whole.toSet))
         rows.map(r => r.getLong(0) -> or(r.get(1))).sorted
@@ -278,8 +300,7 @@ class RefreshSuite extends SashSuite {
     val query = over("t", "RANGE 2 PRECEDING")
     spans(query)
     val plan = refresh(query, spark.table("events").where("t = 20"))
-    val spansOf = plan.spans
-    val found = plan.found(spansOf, 1L)
+    val found = plan.spans(few = 1L)
     assert((found.keys, found.count, found.least, found.greatest) == (1L, 1L, 20L, 22L))
     val answers = plan.answers(found)
     val sums = answers.collect().map(r => r.getLong(1) -> r.getLong(2)).sorted.toSeq
