@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter, defaultdict
 
 import pytest
 from pyspark.errors import (
     AnalysisException,
-    NumberFormatException,
     PySparkTypeError,
     PySparkValueError,
 )
@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 
 import refreshes
 import sash
+from conftest import REPOSITORY
 from refreshes import QUERIES
 from sash import merging
 from sash.changed_query import ChangedQuery
@@ -82,7 +83,7 @@ def time_of(query, columns):
 
 
 def inside(time, spans):
-    """Whether a row of a time lies in one of its key's spans, as Refreshed's docstring says it."""
+    """Whether a row of a time lies in a span of its key, as Refreshed's docstring says it."""
     if time is None:
         return any(first is None or last is None for first, last in spans)
     return any(
@@ -142,8 +143,7 @@ def test_keys_and_times_may_have_any_type(clocks):
 
 def spans_of(query, changes):
     new = sash.refreshed(query, changes)
-    found = [tuple(row) for row in new.spans.orderBy("first").collect()]
-    return found
+    return [tuple(row) for row in new.spans.orderBy("first").collect()]
 
 
 @pytest.mark.parametrize(
@@ -253,15 +253,24 @@ def test_no_changes_leave_all_answers_as_they_are(late):
     assert new.spans.isEmpty()
 
 
-def test_spans_that_fail_do_not_stay_persisted(spark):
-    rows = spark.range(3).selectExpr("concat('a', id) AS c", "id AS t")
-    rows.createOrReplaceTempView("texts")
-    key = "CAST(c AS INT)"
-    query = f"SELECT {key} AS k, t, sum(t) OVER (PARTITION BY {key} ORDER BY t) FROM texts"
-    spark.catalog.clearCache()
-    with pytest.raises(NumberFormatException, match="CAST_INVALID_INPUT"):
-        sash.refreshed(query, {"texts": rows.withColumn("_change_type", F.lit("insert"))})
-    assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
+@pytest.mark.parametrize("frame", ["", "RANGE 2 PRECEDING"])
+def test_the_delete_of_the_page_leaves_the_rows_outside_of_the_spans(spark, frame):
+    page = (REPOSITORY / "docs" / "refresh.md").read_text(encoding="utf-8")
+    (condition,) = re.findall(r'DELETE FROM features f WHERE (EXISTS.*?)"""', page, re.DOTALL)
+    query = f"""SELECT user, day, count(*) OVER (PARTITION BY user ORDER BY day {frame}) AS n
+        FROM visits"""
+    days = "SELECT id % 3 AS user, IF(id < 6, NULL, id) AS day FROM range(30)"
+    spark.sql(days).createOrReplaceTempView("visits")
+    spark.createDataFrame(
+        spark.sql(query).collect(), "user LONG, day LONG, n LONG"
+    ).createOrReplaceTempView("features")
+    late = spark.sql("SELECT * FROM VALUES (1L, 9L), (2L, 20L) AS v(user, day)")
+    spark.sql(days).union(late).createOrReplaceTempView("visits")
+    new = sash.refreshed(query, {"visits": late.withColumn("_change_type", F.lit("insert"))})
+    new.spans.createOrReplaceTempView("spans")
+    kept = spark.sql(f"SELECT * FROM features f WHERE NOT {condition}")
+    found = Counter(map(tuple, kept.union(new.answers).collect()))
+    assert found == Counter(map(tuple, spark.sql(query).collect()))
 
 
 def test_spans_join_where_they_meet(late, spark):
@@ -319,6 +328,17 @@ def test_a_refresh_says_how_much_it_reads_and_when_a_whole_run_is_quicker(
     assert not caplog.records
     assert refreshed_at("t < 4", "").read == 100
     assert "files with 100% of the bytes of answered have answers" in caplog.text
+
+
+def test_an_id_may_be_named_count(spark):
+    spark.sql("SELECT 1 AS k, id AS t, 7 AS count FROM range(9)").createOrReplaceTempView(
+        "sevens"
+    )
+    query = "SELECT k, t, count, sum(t) OVER (PARTITION BY k ORDER BY t) AS s FROM sevens"
+    spark.sql(query).createOrReplaceTempView("answered_sevens")
+    late = spark.table("sevens").where("t = 3").withColumn("_change_type", F.lit("insert"))
+    with pytest.raises(PySparkValueError, match="6 rows of count = 7"):
+        sash.refresh(query, {"sevens": late}, into="answered_sevens", id="count")
 
 
 def test_a_table_of_dates_has_no_answers_of_several_times_of_a_day(spark):
