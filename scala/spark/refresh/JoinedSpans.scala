@@ -98,8 +98,8 @@ private[refresh] final class SpanList {
   }
 
   /**
-   * With the first times in order and the last times in order, all spans that have begun by the
-   * i-th last time have ended by it if and only if the next first time is greater.
+   * Sorts the first times and the last times, each by themselves. Where the next first time is
+   * greater than a last time, all spans before have ended.
    */
   private def join(): Unit = {
     Arrays.sort(firsts, 0, size)

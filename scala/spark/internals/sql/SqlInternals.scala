@@ -81,7 +81,7 @@ object RefreshInternals {
   /** A DataFrame of a logical plan. */
   def rows(session: SparkSession, plan: LogicalPlan): DataFrame = Dataset.ofRows(session, plan)
 
-  /** The rows of a DataFrame. Spark keeps them in memory or on disk until nothing refers to them. */
+  /** The rows of a DataFrame, which Spark keeps in memory or on disk while they are in use. */
   def kept(of: DataFrame): DataFrame = {
     val rows = of.queryExecution.toRdd.map(_.copy()).persist(StorageLevel.MEMORY_AND_DISK)
     of.sparkSession.internalCreateDataFrame(rows, of.schema)
