@@ -24,8 +24,6 @@ _IMAGES = {
     "update_before": -1,
     "update_after": 1,
 }
-_FEW = 100_000
-"""The most spans that the driver keeps. Plans read more spans from memory, in another stage."""
 _CHANGES = "a dict from names of tables to their changed rows"
 
 
@@ -51,7 +49,7 @@ class ChangedQuery:
         for name, rows in changes.items():
             of_tables[name] = _rows(spark, name, rows)._jdf
         self.plan = plans.of(self.rows._jdf, of_tables)
-        self._spans = spans = self.plan.spans(_FEW)
+        self._spans = spans = self.plan.spans()
         self.keys, self.count = spans.keys(), spans.count()
         self.spans = self.frame(spans.rows())
 

@@ -322,7 +322,7 @@ class Tables:
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)  # noqa: S311
         self._next = 0
-        # some queries join all rows with those of `fixed`
+        # some queries join each row with each row of `fixed`
         for name, keys in {"events": self.keys, "labels": self.keys, "fixed": KEYS}.items():
             self.rows[name] = [self._row() for _ in range(keys * 8)]
             self._show(name)

@@ -57,10 +57,8 @@ final class Refresh private (
   /**
    * The spans whose answers may differ now. Spark reads the changed rows at once, and keeps the
    * spans in memory until nothing refers to them.
-   *
-   * @param few so many spans, and fewer, are broadcast
    */
-  def spans(few: Long): Spans = {
+  def spans: Spans = {
     val each =
       changed.map { case (rows, reach) => run(spansOf(rows, reach)) }.reduce(_ unionAll _)
     val places = each.queryExecution.analyzed
@@ -81,7 +79,6 @@ final class Refresh private (
     Spans(
       seen(spans),
       byKey.queryExecution.analyzed,
-      isFew = number(1) <= few,
       mayBeNull = of.indices.map(i => number(4 + i) < number(0)),
       keys = number(0),
       count = number(1),

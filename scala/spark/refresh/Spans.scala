@@ -22,7 +22,6 @@ import io.sash.spark.times.Reach
  * @param rows one row per span: the keys, the first and the last time, in the types of the query,
  *   where NULL means no limit
  * @param byKey one row per key: the key, and the ends of its spans ([[JoinedSpans]])
- * @param isFew whether `byKey` is small enough for a broadcast
  * @param mayBeNull for each column of the key, whether it has a NULL in some span
  * @param keys the number of keys
  * @param count the number of spans
@@ -32,7 +31,6 @@ import io.sash.spark.times.Reach
 private[refresh] final case class Spans(
     rows: DataFrame,
     byKey: LogicalPlan,
-    isFew: Boolean,
     mayBeNull: Seq[Boolean],
     keys: Long,
     count: Long,
@@ -61,7 +59,7 @@ private[refresh] final case class Spans(
     val inside = time.filter(_ => reach.openEnds < 2).map(within(_, ends, reach))
     val condition = (equal ++ inside).reduceOption(And)
     val some = time.flatMap(between(_, reach)).fold(of)(Filter(_, of))
-    val hint = Option.when(isFew)(HintInfo(Some(BROADCAST)))
+    val hint = Option.when(count <= Spans.Few)(HintInfo(Some(BROADCAST)))
     Join(some, Project(columns, byKey), LeftSemi, condition, JoinHint(None, hint))
   }
 
@@ -89,6 +87,9 @@ private[refresh] final case class Spans(
 private[refresh] object Spans {
   val NoFirst: Literal = Literal(Long.MinValue)
   val NoLast: Literal = Literal(Long.MaxValue)
+
+  /** The most spans that are broadcast. */
+  private val Few = 100000L
 
   /** The metadata of the spans' ends. */
   val Mark: Metadata = new MetadataBuilder().putBoolean("sash_span", true).build()

@@ -159,7 +159,7 @@ private[slices] object LabelUnion extends PredicateHelper {
     else if (ofLabels.isEmpty || ofEvents.isEmpty || ofEvents.contains(Some(OfLabel)))
       Left(Changed)
     else if (keys.length < window.partitionSpec.length || times.length != 1) Left(Changed)
-    else if (!isTime(times.head.dataType))
+    else if (!isNumber(times.head.dataType))
       Left(s"their time is a ${times.head.dataType.sql}, and slices are of whole numbers")
     else if (refusedKey.nonEmpty)
       Left(s"a key is a ${refusedKey.get.dataType.sql}, whose equal values may differ in bytes")
@@ -233,7 +233,7 @@ private[slices] object LabelUnion extends PredicateHelper {
     }
 
   /** Whether the values of a type are whole numbers of some unit. */
-  def isTime(dataType: DataType): Boolean = dataType match {
+  def isNumber(dataType: DataType): Boolean = dataType match {
     case IntegerType | LongType                  => true
     case TimeUnit(TimeUnit.Day | TimeUnit.Micro) => true
     case _                                       => false

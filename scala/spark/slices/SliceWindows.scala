@@ -145,9 +145,9 @@ private[slices] final class SlicedUnion(
 
   /** The key's columns; one BIGINT if it is a number. Without keys, all rows have the key 0. */
   private def keyOf(values: Seq[Expression]): Seq[Expression] = values match {
-    case Seq()                                       => Seq(Literal(0L))
-    case Seq(one) if LabelUnion.isTime(one.dataType) => Seq(LabelTimes.number(one))
-    case several                                     => several.map(SqlInternals.normalized)
+    case Seq()                                         => Seq(Literal(0L))
+    case Seq(one) if LabelUnion.isNumber(one.dataType) => Seq(LabelTimes.number(one))
+    case several                                       => several.map(SqlInternals.normalized)
   }
 
   /** The input of the index: the labels' keys, ranges and whether these are sound. */

@@ -23,7 +23,7 @@ class RefreshSuite extends SashSuite {
       .createOrReplaceTempView("events")
     val changed = spark.table("events").where(s"t IN ($at)")
     val plan = refresh(query, changed)
-    val found = plan.spans(few = 9L).rows
+    val found = plan.spans.rows
     val units = found.selectExpr(
       found.columns
         .takeRight(2)
@@ -238,7 +238,7 @@ class RefreshSuite extends SashSuite {
       val query = over("c", frame).replace("FROM events", s"FROM $cut")
       spans(query)
       val plan = refresh(query, spark.table("events").where("t = 20"))
-      val text = plan.answers(plan.spans(9L)).queryExecution.optimizedPlan.toString
+      val text = plan.answers(plan.spans).queryExecution.optimizedPlan.toString
       "[<>]= [0-9]{4}-[0-9-]+ [0-9:]+".r.findAllIn(text).toSeq.distinct.sorted
     }
     withSettings("spark.sql.session.timeZone" -> "UTC") {
@@ -258,7 +258,7 @@ class RefreshSuite extends SashSuite {
         "PRECEDING) AS n FROM chars"
       val changed = ofClassic(spark.table("chars").where("t = 20"))
       val plan = Refresh.of(ofClassic(spark.sql(query)), Map("chars" -> changed).asJava)
-      val found = plan.spans(9L)
+      val found = plan.spans
       assert(found.rows.collect().map(_.toString) === Seq("[ab  ,c,20,22]"))
       assert(plan.answers(found).count() == 3)
       assert(Refresh.tableName(ofClassic(spark.table("chars"))) != null)
@@ -273,7 +273,7 @@ class RefreshSuite extends SashSuite {
       val query = over("t", frame)
       val plan = refresh(query, spark.table("events").where(changed))
       withSettings("spark.sql.codegen.factoryMode" -> mode) {
-        val rows = plan.answers(plan.spans(9L)).collect().toSeq
+        val rows = plan.answers(plan.spans).collect().toSeq
         val whole = spark.sql(query).collect().toSeq
         assert(rows.toSet.subsetOf(whole.toSet))
         rows.map(r => r.getLong(0) -> or(r.get(1))).sorted
@@ -300,7 +300,7 @@ class RefreshSuite extends SashSuite {
     val query = over("t", "RANGE 2 PRECEDING")
     spans(query)
     val plan = refresh(query, spark.table("events").where("t = 20"))
-    val found = plan.spans(few = 1L)
+    val found = plan.spans
     assert((found.keys, found.count, found.least, found.greatest) == (1L, 1L, 20L, 22L))
     val answers = plan.answers(found)
     val sums = answers.collect().map(r => r.getLong(1) -> r.getLong(2)).sorted.toSeq
