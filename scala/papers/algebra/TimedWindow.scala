@@ -12,7 +12,7 @@ import io.sash.papers.elements.OutOfOrderWindow
  *
  * Cost: see `Fiba`.
  *
- * Paper: ''Out-of-Order Sliding-Window Aggregation'' (2023), section 2.
+ * Paper: ''Out-of-Order Sliding-Window Aggregation'' (2023), section 3.1.
  */
 final class TimedWindow[
     @specialized(Int, Long, Double) In,

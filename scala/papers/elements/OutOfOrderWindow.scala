@@ -8,7 +8,7 @@ import io.sash.core.elements.SlotWindow
  * As in an `InOrderWindow`, the owner lifts a value into a slot that the window has opened.
  * `open` always returns the same slot.
  *
- * Paper: ''Out-of-Order Sliding-Window Aggregation'' (2023), section 2.
+ * Paper: ''Out-of-Order Sliding-Window Aggregation'' (2023), section 3.1.
  */
 abstract class OutOfOrderWindow extends SlotWindow with Removing {
 
