@@ -11,7 +11,9 @@ import io.sash.core.slots.Partials
  * @param fromIdentity whether a query starts with the identity and combines every value into it,
  *   which takes one combine more. A column needs it if it keeps the answer beside its slots
  *
- * Paper: the ''Naive'' and ''Recalculate-All'' baselines of all five papers.
+ * Papers: the ''Naive'' of ''SlickDeque'' and of ''Constant-Time Sliding Window Framework'', and
+ * ''Recalculate-from-scratch'' in section 8.1 of ''In-Order Sliding-Window Aggregation in
+ * Worst-Case Constant Time''.
  */
 final class Recalculate(initial: Partials, fromIdentity: Boolean)
     extends SlotRing(initial, reserved = 1)
