@@ -13,9 +13,9 @@ import io.sash.core.slots.{Bytes, Partials, SlotCodec}
  * into which the caller inserts it, at once (`window.insert`, before `append`) or later
  * (`window.insertTo`).
  *
- * Cost for m elements that come, and as many that leave, of n: amortised 3 m combines for each
- * window, and O(m / F + log n) calls of the store. A header holds F partials for each window and
- * for each level of nodes that a window reaches.
+ * Cost for m elements that come, and as many that leave, of n: amortised (3 + 1 / (F - 1)) m
+ * combines for each window, and O(m / F + log n) calls of the store. A header holds F partials
+ * for each window and for each level of nodes that a window reaches.
  *
  * SlickDeque (Inv) instead makes a combine for each element that comes and a subtraction for each
  * that leaves. After `read` it combines each element of the window. It then makes O((m + n) / F)
