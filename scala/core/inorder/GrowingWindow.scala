@@ -33,6 +33,9 @@ final class GrowingWindow(initial: Partials, fromIdentity: Boolean)
     front = back // the element's slot is free again
   }
 
+  /** The number of elements that have entered, though their slots are free again. */
+  override def size: Int = math.min(back, Int.MaxValue.toLong).toInt
+
   /** Fails: an element that has entered stays. */
   override def evict(): Unit =
     throw new UnsupportedOperationException("evict() on a window that only grows")
