@@ -14,11 +14,11 @@ import io.sash.core.slots.Partials
  *
  * {{{
  *   val fat = new FlatFat(column, 8)
- *   (1 to 8).foreach(i => fat.column.lift(fat.leaf(i), values(i)))
+ *   (1 to 8).foreach(i => column.lift(fat.leaf(i), values(i)))
  *   fat.build()
- *   fat.column.lift(fat.leaf(3), value)   // write a[3], then say so
+ *   column.lift(fat.leaf(3), value)   // write a[3], then say so
  *   fat.update(Array(3), 1)
- *   fat.column.lower(fat.prefix(7))
+ *   column.lower(fat.prefix(7))
  * }}}
  *
  * Invariants, after `build`, once `update` was called for all leaves written since:

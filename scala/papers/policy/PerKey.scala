@@ -7,8 +7,10 @@ import java.util.function.Function
  * One window for each key, made when the key first comes. Each key's part of a stream is
  * aggregated by itself.
  * {{{
- *   val windows = new PerKey((key: String) =>
- *     new ValuesByPolicy(TwoStacksLite(Max[Double]), policy, (max: Double) => emit(key, max)))
+ *   val windows = new PerKey((key: String) => {
+ *     val policy = new CountPolicy(size = 3, slide = 1) // a new one, as it belongs to one window
+ *     new ValuesByPolicy(TwoStacksLite(Max[Double]), policy, (max: Double) => emit(key, max))
+ *   })
  *   windows(key).insert(timestamp, value)
  * }}}
  * Paper: ''General Incremental Sliding-Window Aggregation'', sections 2.2 and 5.4.

@@ -29,13 +29,15 @@ trait ByPolicy {
 
 /**
  * A window that slides by a policy. It takes any algorithm and any policy. If the algorithm takes
- * elements in any order, an element's attribute is its time. [[ValuesByPolicy]] is the same for
- * values. As in the algorithm's own window, an element enters in two steps:
+ * elements in any order, an element's attribute is its time. Such an algorithm keeps elements of
+ * one time as one. A [[TimePolicy]] and a [[DeltaPolicy]] evict them one by one, so under these
+ * two policies all times must differ. [[ValuesByPolicy]] is the same for values. As in the
+ * algorithm's own window, an element enters in two steps:
  * {{{
  *   val policy = new TimePolicy(range, slide)
  *   val window = new WindowByPolicy(new TwoStacksLite(column), policy, output)
  *   val slot = window.arrive(timestamp)       // windows that this ends trigger first
- *   window.column.lift(slot, value)
+ *   column.lift(slot, value)
  *   window.insert()                           // it may trigger, too
  * }}}
  * A call that is refused, as for an attribute that goes back, leaves the window as it was. If the
