@@ -41,17 +41,23 @@ object Snapshot {
     out.toArray
   }
 
-  /** Makes the window hold the values of a snapshot, and no others. */
+  /** Makes the window hold the values of a snapshot, and no others. If it fails, none. */
   def restore(window: ValueWindow[_, _, _ <: InOrderWindow], snapshot: Array[Byte]): Unit = {
     val in = ByteBuffer.wrap(snapshot)
     window.clear()
-    for (_ <- 0 until in.getInt()) {
-      read(window.algorithm, window.algorithm.open(), in)
-      window.algorithm.insert()
+    try
+      for (_ <- 0 until in.getInt()) {
+        read(window.algorithm, window.algorithm.open(), in)
+        window.algorithm.insert()
+      }
+    catch {
+      case e: Throwable =>
+        window.clear() // the slot that was opened last, too
+        throw e
     }
   }
 
-  /** Makes the window hold the values of a snapshot, and no others. */
+  /** Makes the window hold the values of a snapshot, and no others. If it fails, none. */
   def restore(window: TimedWindow[_, _], snapshot: Array[Byte]): Unit = {
     val in = ByteBuffer.wrap(snapshot)
     window.clear()
