@@ -31,7 +31,8 @@ import io.sash.papers.elements.Removing
  * m(1 + ⌈log(n/m)⌉) to update the tree and 2 log n for the answer. Evictions from the front need
  * no update. A change of capacity or a compaction takes linear time, amortised O(1) an event.
  * Space: 2n slots for n places. At least a quarter of the places are taken, unless n is the
- * initial capacity.
+ * initial capacity, or `clear` or `discard` has emptied places: these two keep the capacity, and
+ * each element that leaves afterwards halves it.
  *
  * Paper: ''General Incremental Sliding-Window Aggregation'', section 5.
  *
