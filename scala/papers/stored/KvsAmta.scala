@@ -28,7 +28,7 @@ import io.sash.papers.mta.MonoidTreeAggregator
  *
  * An exception of the column, of the store or of the codec leaves the window as it was. Only an
  * exception of `KeyValueStore.remove` comes after its call has been carried out. The nodes are
- * then removed later.
+ * then removed later; after `clear`, new nodes replace them first.
  *
  * Paper: ''Constant-Time Sliding Window Framework'', sections 4.1.5, 4.2.1 and 5.1 (KVS AMTA).
  * The paper stores single nodes, in batches of 512; here a node of F partials is one value.
@@ -95,12 +95,13 @@ final class KvsAmta(
     window.query()
   }
 
-  override def clear(): Unit = {
-    tree.keepFrom(tree.end)
-    tree.clear()
-    window.clear()
-    moveToWindow()
-  }
+  override def clear(): Unit =
+    try tree.keepFrom(tree.end)
+    finally {
+      tree.clear()
+      window.clear()
+      moveToWindow()
+    }
 
   /** Writes the header, which is to be kept beside the store. Open elements are not in it. */
   def write(out: Bytes): Unit = {
@@ -109,6 +110,7 @@ final class KvsAmta(
     window.write(out)
   }
 
+  /** Continues with the window whose header `write` wrote. Open elements are dropped. */
   def read(in: ByteBuffer): Unit = {
     tree.read(in)
     window.read(in)
