@@ -12,6 +12,10 @@ import io.sash.core.slots.{Bytes, Invertible}
  * stored, since it may lie outside the slots. After `read` the first query computes it anew from
  * the window's elements, unless the caller has kept it (`resume`).
  *
+ * Answers for some of the elements (`begin`, `append`, `answer`) need a combine that commutes. An
+ * element that comes back is combined behind the others, wherever its place is, and any element
+ * is subtracted as if it were the oldest.
+ *
  * Invariants:
  *  - (I1) front <= back <= the tree's end
  *  - (I2) if `valid`, the answer is the aggregate of [from, until) without the elements in

@@ -132,7 +132,8 @@ object StoredWindows {
   )
 
   /**
-   * Answers by SlickDeque (Inv), in place of trees of partials.
+   * Answers by SlickDeque (Inv), in place of trees of partials. If a window is asked for some of
+   * its elements, by `append`, the combine has to commute.
    *
    * @param subtracting whether elements can be subtracted. If not, an answer is computed anew
    *   after elements have left
