@@ -9,7 +9,6 @@ import java.io.{
 }
 import java.math.{BigDecimal => JBigDecimal, BigInteger}
 import java.nio.ByteBuffer
-import java.nio.charset.StandardCharsets.UTF_8
 
 import io.sash.core.slots.Bytes
 
@@ -30,8 +29,10 @@ private object ObjectCodec {
       out.putByte('D')
       out.putDouble(x)
     case text: String =>
+      val chars = ByteBuffer.allocate(text.length * 2) // UTF-8 has no half of a surrogate pair
+      chars.asCharBuffer.put(text)
       out.putByte('S')
-      out.putBytes(text.getBytes(UTF_8))
+      out.putBytes(chars.array)
     case decimal: JBigDecimal =>
       out.putByte('B')
       out.putInt(decimal.scale)
@@ -57,7 +58,7 @@ private object ObjectCodec {
     case 'I' => Int.box(in.getInt())
     case 'L' => Long.box(in.getLong())
     case 'D' => Double.box(in.getDouble())
-    case 'S' => new String(Bytes.bytes(in), UTF_8)
+    case 'S' => ByteBuffer.wrap(Bytes.bytes(in)).asCharBuffer.toString
     case 'B' =>
       val scale = in.getInt()
       new JBigDecimal(new BigInteger(Bytes.bytes(in)), scale)

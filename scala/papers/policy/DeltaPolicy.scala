@@ -41,7 +41,7 @@ final class DeltaPolicy(size: Long, slide: Long) extends OrderedPolicy {
 
   override def entered(attribute: Long, window: MovableWindow): Unit = {
     if (attributes.size == 0) slidAt = attribute
-    attributes.add(attribute)
+    note(attribute, window)
   }
 
   override def clear(): Unit = {

@@ -57,7 +57,7 @@ final class TimePolicy(range: Long, slide: Long) extends OrderedPolicy {
   }
 
   override def entered(time: Long, window: MovableWindow): Unit = {
-    attributes.add(time)
+    note(time, window)
     if (enters == TimePolicy.Never) enters = -Math.floorDiv(range - time, slide)
   }
 

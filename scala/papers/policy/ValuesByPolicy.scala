@@ -36,16 +36,31 @@ final class ValuesByPolicy[In, Out](
   private[this] val slots =
     new WindowByPolicy(window.algorithm, policy, slot => output.accept(column.lower(slot)))
 
+  /** The value that is in the window, while an answer after it has still to be given. */
+  private[this] var entering: Option[(Long, In)] = None
+
   /** Takes a value with its attribute. Windows that end before it trigger first. */
-  def insert(attribute: Long, in: In): Unit =
+  def insert(attribute: Long, in: In): Unit = {
+    if (entering.exists(_ != ((attribute, in)))) {
+      throw new IllegalStateException(
+        "insert() of another value, before the output has taken an answer; repeat the last call"
+      )
+    }
     try {
       if (!slots.isEntering) column.lift(slots.arrive(attribute), in)
       slots.insert()
-    } finally slots.discard()
+    } finally {
+      slots.discard()
+      entering = Option.when(slots.isEntering)((attribute, in))
+    }
+  }
 
   override def punctuate(attribute: Long): Unit = slots.punctuate(attribute)
 
   override def size: Int = slots.size
 
-  override def clear(): Unit = slots.clear()
+  override def clear(): Unit = {
+    slots.clear()
+    entering = None
+  }
 }

@@ -30,9 +30,8 @@ trait ByPolicy {
 /**
  * A window that slides by a policy. It takes any algorithm and any policy. If the algorithm takes
  * elements in any order, an element's attribute is its time. Such an algorithm keeps elements of
- * one time as one. A [[TimePolicy]] and a [[DeltaPolicy]] evict them one by one, so under these
- * two policies all times must differ. [[ValuesByPolicy]] is the same for values. As in the
- * algorithm's own window, an element enters in two steps:
+ * one time as one, so a [[CountPolicy]] counts times. [[ValuesByPolicy]] is the same for values.
+ * As in the algorithm's own window, an element enters in two steps:
  * {{{
  *   val policy = new TimePolicy(range, slide)
  *   val window = new WindowByPolicy(new TwoStacksLite(column), policy, output)
@@ -47,6 +46,8 @@ trait ByPolicy {
 final class WindowByPolicy(window: SlotWindow, policy: WindowPolicy, output: Output)
     extends ByPolicy {
   import WindowByPolicy._
+
+  policy.claimed()
 
   private[this] var stage = Settled
   private[this] var attribute = 0L

@@ -29,6 +29,16 @@ import io.sash.core.slots.LongQueue
  * slide by time, count, delta or punctuation; the events insert, evict and trigger.
  */
 abstract class WindowPolicy {
+  private[this] var taken = false
+
+  /** Gives the policy to the caller's window, or throws if another window has it. */
+  private[policy] final def claimed(): this.type = {
+    if (taken) {
+      throw new IllegalStateException("this policy is another window's; make one for each window")
+    }
+    taken = true
+    this
+  }
 
   /** Called before an element enters. Moves the window, or throws and leaves it as it was. */
   def arrive(attribute: Long, window: MovableWindow): Unit = ()
@@ -70,8 +80,15 @@ trait MovableWindow {
 abstract class OrderedPolicy extends WindowPolicy {
   private[this] var latest = Long.MinValue
 
-  /** The attributes of the window's elements, in a policy that adds them as elements enter. */
+  /** The attributes of the window's elements, in a policy that notes them as elements enter. */
   private[policy] final val attributes = new LongQueue
+
+  /**
+   * Notes the attribute of the element that has entered, unless the window has made it one with
+   * an element of the same attribute, as FiBA does.
+   */
+  private[policy] final def note(attribute: Long, window: MovableWindow): Unit =
+    if (attributes.size < window.size) attributes.add(attribute)
 
   /** Moves the window to its place once attributes have reached this value. */
   protected def move(attribute: Long, window: MovableWindow): Unit

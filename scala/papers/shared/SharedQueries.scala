@@ -85,7 +85,7 @@ final class SharedQueries(plan: SharedPlan, windows: SharedWindows, answers: Ans
     if (position < last || position < passed) {
       throw new IllegalArgumentException(s"advance($position) back; $progress")
     }
-    pass(position)
+    if (started) pass(position)
     passed = position
   }
 

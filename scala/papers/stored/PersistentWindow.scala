@@ -49,8 +49,14 @@ final class PersistentWindow[In, Out](
   /** The number of values in the window. */
   def size: Long = window.size
 
-  /** Adds the newest value. Its time must not be before the time of the value before it. */
+  /**
+   * Adds the newest value. Its time must not be before the time of the value before it, and must
+   * be below `Long.MaxValue`.
+   */
   def insert(time: Long, in: In): Unit = {
+    if (time == Long.MaxValue) {
+      throw new IllegalArgumentException("insert() at Long.MaxValue: a time must be below it")
+    }
     if (time < latest) {
       throw new IllegalArgumentException(
         s"insert() at $time after a value at $latest: times must not decrease"

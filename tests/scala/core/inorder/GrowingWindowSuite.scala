@@ -38,6 +38,7 @@ class GrowingWindowSuite extends Laws {
     val before = s.column.capacity
     (1 to 1000).foreach(i => s.insert(Element(1, i)))
     assert(s.column.capacity == before)
+    assert(s.window.size == 1001)
     assert(s.query() == 1001L)
   }
 

@@ -392,4 +392,11 @@ class SharedQueriesSuite extends Laws {
       assertThrows[NoSuchElementException](windows.evict(1))
     }
   }
+
+  test("before the first value, no position has an answer, the greatest neither") {
+    val plan = new SharedPlan(Vector(ContinuousQuery(2L, 1L)), SliceRule.Panes)
+    val windows = Fit.windows(TestColumn(Operation.Sum), 1)
+    val none: Answers = (_: Int, at: Long, _: Int) => fail(s"an answer at $at")
+    new SharedQueries(plan, windows, none).advance(Long.MaxValue)
+  }
 }

@@ -250,5 +250,14 @@ class KvsAmtaSuite extends Laws {
     assert(s.window.size == 0 && Failing.store.size > 0)
     s.window.clear()
     assert(Failing.store.size == 0)
+    val filled = new Sums(Failing, logFanOut = 2)
+    filled.insert(100)
+    failing(filled.window.clear()) // removes nodes, after the window has become empty
+    assert(filled.window.size == 0 && Failing.store.size > 0)
+    (0L until 100L).foreach { n =>
+      filled.column(filled.window.open()) = n
+      filled.window.insert()
+    }
+    assert(filled.column(filled.window.query()) == 4950L)
   }
 }

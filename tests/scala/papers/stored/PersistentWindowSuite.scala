@@ -1,12 +1,15 @@
 package io.sash.papers.stored
 
+import java.nio.BufferUnderflowException
+
 import org.scalacheck.Gen
 import org.scalacheck.Prop.{forAll, propBoolean}
 
 import io.sash.core.Laws
 import io.sash.core.algebra._
-import io.sash.core.stored.MapStore
+import io.sash.core.stored.{MapStore, WriteBehind}
 import io.sash.papers.algebra._
+import io.sash.papers.inorder.{SlickDequeInv, TwoStacksLite}
 
 /** Windows of values that outlive their process. */
 class PersistentWindowSuite extends Laws {
@@ -99,5 +102,49 @@ class PersistentWindowSuite extends Laws {
     val again = new PersistentWindow(Concatenate, new MapStore)
     again.restore(saved)
     intercept[IllegalArgumentException](again.insert(6L, "c"))
+  }
+
+  test("a window that is emptied twice leaves nothing in a store that holds writes back") {
+    val store = new MapStore(changing = true)
+    val behind = new WriteBehind(store)
+    val window = new PersistentWindow(Sum[Long], behind)
+    def fill(): Unit = (0 until 64).foreach(i => window.insert(i.toLong, 1L))
+    fill()
+    behind.flush()
+    assert(store.size > 0)
+    window.clear()
+    fill()
+    window.clear()
+    behind.flush()
+    assert(store.size == 0)
+  }
+
+  test("a value at the greatest of all times is refused, and the window stays as it was") {
+    val window = new PersistentWindow(Sum[Long], new MapStore)
+    window.insert(Long.MaxValue - 1, 5L)
+    val refused = intercept[IllegalArgumentException](window.insert(Long.MaxValue, 1L))
+    assert(refused.getMessage.contains("below"))
+    val saved = window.save()
+    window.restore(saved)
+    assert(window.size == 1L && window.query() == 5L)
+  }
+
+  test("strings come back as they were, with halves of surrogate pairs, too") {
+    val window = SlickDequeInv(Concatenate)
+    Seq(0xd83d, 0xde00).foreach(half => window.insert(half.toChar.toString))
+    val again = TwoStacksLite(Concatenate)
+    Snapshot.restore(again, Snapshot.of(window))
+    assert(again.query() == window.query())
+  }
+
+  test("after a snapshot that is cut off, a window is empty, and the next value enters") {
+    val from = SlickDequeInv(Sum[Long])
+    Seq(3L, 1L, 4L).foreach(from.insert)
+    val window = TwoStacksLite(Sum[Long])
+    val cut = Snapshot.of(from).dropRight(1)
+    assertThrows[BufferUnderflowException](Snapshot.restore(window, cut))
+    assert(window.size == 0)
+    window.insert(7L)
+    assert(window.query() == 7L)
   }
 }
