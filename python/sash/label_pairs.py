@@ -11,7 +11,7 @@ from operator import and_
 from pyspark.sql import Column
 
 from sash.errors import type_error, value_error
-from sash.label_columns import column, has
+from sash.label_columns import column, has, is_among
 from sash.label_tables import Key, Tables
 
 
@@ -31,7 +31,8 @@ class Pairs:
         if not has(labels, name):
             expected = f"a column of the labels ({', '.join(labels.columns)})"
             raise value_error("label", expected, name)
-        return column(self._names.setdefault(name, f"{self._tables.alias}_of_{name}"))
+        known = next((other for other in self._names if is_among(labels, name, [other])), name)
+        return column(self._names.setdefault(known, f"{self._tables.alias}_of_{known}"))
 
     def where(self, condition: Column) -> Tables:
         """The tables with the pairs of equal keys that meet a condition as events."""

@@ -306,9 +306,10 @@ class Tables(NamedTuple):
             return F.unix_micros(later.cast("timestamp")) - F.unix_micros(
                 earlier.cast("timestamp")
             )
-        if isinstance(self.kind, IntegralType):
+        of_event = type_of(self.events, column(self.time[1]))
+        if isinstance(self.kind, IntegralType) and isinstance(of_event, IntegralType):
             # integers far apart have a difference that is none of their type
-            return later.cast("decimal(38,9)") - earlier.cast("decimal(38,9)")
+            return later.cast("decimal(20,0)") - earlier.cast("decimal(20,0)")
         return later - earlier
 
     def _extent(self, span: Distance) -> Column:

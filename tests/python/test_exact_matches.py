@@ -136,3 +136,23 @@ def test_what_a_stream_lacks_is_said_of_the_argument(streams):
         sash.window_join(labels, events, **of, n=(F.count("*"), "2 months"))
     with pytest.raises(AnalysisException, match=r"`events` in `as_of` is .* counts months"):
         sash.as_of(labels, events, **of, tolerance="2 months", event="event")
+
+
+@pytest.mark.parametrize(
+    ("kind", "events", "nearest"),
+    [
+        ("DOUBLE", ["4.0", "Infinity"], "4.0"),
+        ("DOUBLE", ["4.0", "NaN"], "4.0"),
+        ("DOUBLE", ["4.0", "1e35"], "4.0"),
+        ("DOUBLE", ["4.9999999996", "5.0000000001"], "5.0000000001"),
+        ("DECIMAL(20, 15)", ["4.9999999996", "5.0000000001"], "5.0000000001"),
+        ("INT", ["4", "7"], "4"),
+        ("BIGINT", ["-9223372036854775808", "9223372036854775807"], "9223372036854775807"),
+    ],
+)
+def test_the_nearest_of_numbers_of_two_types(spark, kind, events, nearest):
+    labels = spark.sql("SELECT 5L AS t")
+    values = ", ".join(f"(CAST('{event}' AS {kind}), '{event}')" for event in events)
+    others = spark.sql(f"SELECT * FROM VALUES {values} AS r(t, event)")
+    rows = sash.as_of(labels, others, on=[], by="t", direction="nearest", event="event")
+    assert [row.event for row in rows.collect()] == [nearest]

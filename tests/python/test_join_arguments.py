@@ -61,6 +61,14 @@ def test_further_columns_choose_among_events_of_one_time(days):
     assert found(near, "x") == [30, 30, 0]
 
 
+def test_a_column_of_the_label_has_one_name_in_any_case(days):
+    labels = days("k INT, ts INT", (1, 5), (1, 9))
+    events = days("k INT, ts INT, x INT", (1, 3, 7), (1, 6, 8))
+    above = (lambda label: F.count_if(F.col("x") > label("K")), None)
+    joined = sash.window_join(labels, events, on="k", by="ts", n=above)
+    assert sorted(row.n for row in joined.collect()) == [1, 2]
+
+
 def test_events_count_once_they_are_known(days):
     labels = days("id INT, ts INT", (1, 5), (2, 6), (3, 8), (4, 20))
     # the reading of day 4 was corrected on day 7, and the reading of day 5 came on day 8

@@ -97,7 +97,7 @@ private[lateral] object SortedConditions {
   /** The conditions that can be sorted, and the rest. */
   private def sorted(conditions: Seq[Expression]): (SortedConditions, Seq[Expression]) = {
     val none = SortedConditions(Nil, Nil, Nil, Nil)
-    val all = conditions.flatMap(positive).map(TimeDifference.solved)
+    val all = conditions.flatMap(positive).flatMap(TimeDifference.solved)
     all.foldLeft((none, Seq.empty[Expression])) { case ((sorted, rest), c) =>
       add(sorted, c).fold((sorted, rest :+ c))((_, rest))
     }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.types._
 
-import io.sash.spark.base.TimeUnit.{Day, Micro}
+import io.sash.spark.base.TimeUnit.Micro
 import io.sash.spark.times.Distance
 
 /**
@@ -22,26 +22,37 @@ private[lateral] final case class TimeDifference(
     least: Long => Long = identity
 ) {
 
-  /** The longest distance that can be added to such a time. */
-  private def most: Long =
-    if (Day.isUnitOf(start.dataType)) Int.MaxValue else Distance.Most
-
   /** The greatest difference for which the expression is at most `number`. */
   private def last(number: Long): Long = Math.subtractExact(least(Math.addExact(number, 1L)), 1L)
 
-  /** An equivalent comparison of the two times; none if the distance is too long. */
-  def solved(compared: BinaryComparison, number: Long): Option[Expression] = {
-    val units = Try(compared match {
-      case _: GreaterThanOrEqual | _: LessThan => least(number)
-      case _                                   => last(number)
-    }).toOption.filter(math.abs(_) <= most)
-    units.map { n =>
-      if (SubExprUtils.containsOuter(start))
-        compared.withNewChildren(Seq(end, TimeDifference.from(start, n)))
-      else
-        TimeDifference.turned(compared).withNewChildren(Seq(start, TimeDifference.from(end, -n)))
+  /**
+   * Comparisons of the two times that hold together if and only if this one holds; none if a
+   * distance is too long. An equality of truncated units is a range of times.
+   */
+  def solved(compared: BinaryComparison, number: Long): Option[Seq[Expression]] = {
+    val (l, r) = (compared.left, compared.right)
+    for {
+      first <- units(least(number))
+      after <- units(last(number))
+    } yield compared match {
+      case _: EqualTo | _: EqualNullSafe if first == after => Seq(times(EqualTo(l, r), first))
+      case _: EqualTo | _: EqualNullSafe =>
+        Seq(times(GreaterThanOrEqual(l, r), first), times(LessThanOrEqual(l, r), after))
+      case _: GreaterThanOrEqual | _: LessThan => Seq(times(compared, first))
+      case _                                   => Seq(times(compared, after))
     }
   }
+
+  private def units(number: => Long): Option[Long] =
+    Try(number).toOption.filter(math.abs(_) <= Distance.most(start.dataType))
+
+  private def times(compared: BinaryComparison, units: Long): Expression =
+    if (SubExprUtils.containsOuter(start))
+      compared.withNewChildren(Seq(end, TimeDifference.from(start, units)))
+    else
+      TimeDifference
+        .turned(compared)
+        .withNewChildren(Seq(start, TimeDifference.from(end, -units)))
 }
 
 /**
@@ -54,14 +65,14 @@ private[lateral] final case class TimeDifference(
  */
 private[lateral] object TimeDifference {
 
-  /** The condition as a comparison of two times, if it compares their difference. */
-  def solved(condition: Expression): Expression = (condition match {
+  /** The condition as comparisons of two times, if it compares their difference. */
+  def solved(condition: Expression): Seq[Expression] = (condition match {
     case b: BinaryComparison =>
       of(b.left).zip(constant(b.right)).flatMap { case (d, n) => d.solved(b, n) }.orElse {
         of(b.right).zip(constant(b.left)).flatMap { case (d, n) => d.solved(turned(b), n) }
       }
     case _ => None
-  }).getOrElse(condition)
+  }).getOrElse(Seq(condition))
 
   /** The reason why a condition on a difference is left to Spark; empty if it is another one. */
   def advice(condition: Expression): String = condition
@@ -91,9 +102,7 @@ private[lateral] object TimeDifference {
 
   private def of(e: Expression): Option[TimeDifference] = e match {
     case Cast(child, LongType, _, _) if child.dataType == IntegerType => of(child)
-    case Cast(child, _: DayTimeIntervalType, _, _)
-        if child.dataType.isInstanceOf[DayTimeIntervalType] =>
-      of(child)
+    case Cast(child, to: DayTimeIntervalType, _, _) if isKept(child.dataType, to) => of(child)
     case s: SubtractTimestamps if s.dataType.isInstanceOf[DayTimeIntervalType] =>
       val Seq(end, start) = Seq(s.left, s.right).map(onClock(_, s.timeZoneId))
       Option.when(areInMicros(start, end))(TimeDifference(start, end))
@@ -115,6 +124,12 @@ private[lateral] object TimeDifference {
         case _ => None
       }
     case _ => None
+  }
+
+  /** Whether a cast of an interval cuts nothing off. */
+  private def isKept(from: DataType, to: DayTimeIntervalType): Boolean = from match {
+    case interval: DayTimeIntervalType => interval.endField <= to.endField
+    case _                             => false
   }
 
   private def areInMicros(times: Expression*): Boolean =

@@ -19,7 +19,7 @@ private[spark] final case class Distance(base: Expression, units: Long) {
 
   /** Adds to the distance. None if either part is longer than any two valid values are apart. */
   private[times] def plus(more: Long): Option[Distance] = {
-    val most = if (Day.isUnitOf(base.dataType)) Distance.MostDays else Distance.Most
+    val most = Distance.most(base.dataType)
     Option.when(math.abs(more) <= most && math.abs(units) <= most)(copy(units = units + more))
   }
 }
@@ -33,6 +33,9 @@ private[spark] object Distance {
    * A hundred thousand years in microseconds. A valid time plus two of them does not overflow.
    */
   val Most: Long = 100000L * 366 * MICROS_PER_DAY
+
+  /** The longest distance from a value of this type. */
+  def most(of: DataType): Long = if (Day.isUnitOf(of)) MostDays else Most
 
   /** Reads an expression as a value plus a fixed distance. None if the distance is not fixed. */
   def of(e: Expression, zone: String): Option[Distance] = e match {

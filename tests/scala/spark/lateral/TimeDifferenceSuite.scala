@@ -108,6 +108,35 @@ final class TimeDifferenceSuite extends LateralSuite {
     }
   }
 
+  for (zone <- Seq("America/New_York", "UTC")) test(s"each equality is Spark's in $zone") {
+    withSettings(
+      "spark.sql.session.timeZone" -> zone,
+      "spark.sql.codegen.wholeStage" -> "false",
+      "spark.sql.shuffle.partitions" -> "2"
+    ) {
+      tables(new Random(seed + zone.hashCode))
+      val narrowed = Seq("DAY", "HOUR", "DAY TO MINUTE").map { to =>
+        Kind(s"CAST(l.n - e.n AS INTERVAL $to)", Seq("INTERVAL '0' DAY", "INTERVAL '1' HOUR"), "")
+      }
+      for (
+        Kind(difference, constants, _) <- kinds ++ narrowed;
+        sign <- Seq("=", "<=>", "<=").take(if (narrowed.exists(_.difference == difference)) 3 else 2)
+      ) {
+        val columns = constants.zipWithIndex.map { case (c, i) =>
+          s"(SELECT count(*) FROM e WHERE $difference $sign $c AND e.k <= l.k) AS c$i"
+        }
+        withClue(s"$difference $sign $constants\n") {
+          check(spark.sql(s"SELECT l.*, ${columns.mkString(", ")} FROM l"))
+        }
+      }
+    }
+  }
+
+  test("an equality of whole hours slides, as a range of times") {
+    val hour = "timestampdiff(HOUR, e.ts, l.ts) = 0 AND e.ts < l.ts"
+    assert(asked("UTC", hour).contains("slides: "))
+  }
+
   private def asked(zone: String, condition: String): String = {
     withSettings("spark.sql.session.timeZone" -> zone) {
       tables(new Random(seed))
@@ -139,6 +168,9 @@ final class TimeDifferenceSuite extends LateralSuite {
     (condition, why) <- Seq(
       "timestampdiff(MONTH, e.ts, l.ts) < 2" -> "MONTH has no fixed length",
       "datediff(l.d, e.d) < 3000000000" -> "leave the event's column alone on one side",
+      "datediff(l.d, e.d) < 2147483647" -> "leave the event's column alone on one side",
+      "CAST(l.n - e.n AS INTERVAL DAY) < INTERVAL '1' DAY" ->
+        "leave the event's column alone on one side",
       "l.id - e.id < 7" -> "leave the event's column alone on one side",
       "l.ts - e.ts < make_dt_interval(l.id)" -> "leave the event's column alone on one side"
     )
