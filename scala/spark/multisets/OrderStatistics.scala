@@ -109,21 +109,36 @@ private final class OrderStatisticsState(of: OrderStatistics)
 
   /** The first value whose cumulative distribution is at least `percentage`. */
   private def atLeast(percentage: Double): Double =
-    valueAt(math.max(1L, (tree.size * percentage).ceil.toLong) - 1)
+    valueOf(keyAt(math.max(1L, (tree.size * percentage).ceil.toLong) - 1))
 
   private def interpolated(percentage: Double): Double = {
     val position = (tree.size - 1) * percentage
     val lower = position.floor.toLong
     val higher = position.ceil.toLong
-    val low = valueAt(lower)
+    val lowKey = keyAt(lower)
+    val low = valueOf(lowKey)
     if (higher == lower) {
       low
     } else {
-      val high = valueAt(higher)
-      if (high == low) low else (higher - position) * low + (position - lower) * high
+      val highKey = keyAt(higher)
+      val high = valueOf(highKey)
+      if (areEqual(lowKey, low, highKey, high)) low
+      else (higher - position) * low + (position - lower) * high
     }
   }
 
-  private def valueAt(rank: Long): Double =
-    OrderedLong.toDouble(tree.select(if (of.reverse) tree.size - 1 - rank else rank), dataType)
+  /**
+   * Whether two members are one value: 0.0 and -0.0 are, two that only round to one double are
+   * not.
+   */
+  private def areEqual(lowKey: Long, low: Double, highKey: Long, high: Double): Boolean =
+    dataType match {
+      case DoubleType | FloatType => low == high
+      case _                      => lowKey == highKey
+    }
+
+  private def keyAt(rank: Long): Long =
+    tree.select(if (of.reverse) tree.size - 1 - rank else rank)
+
+  private def valueOf(key: Long): Double = OrderedLong.toDouble(key, dataType)
 }

@@ -32,6 +32,14 @@ final class GrowingAnswersSuite extends SashSuite {
   for (call <- calls; frame <- frames)
     test(s"$call, $frame", each(5): _*)(checkSlides(over(call, frame)))
 
+  test("numbers that round to one double are interpolated as Spark interpolates them") {
+    val shares = (0 to 50).map(_ / 50.0).mkString(", ")
+    checkSlides(
+      s"SELECT id, percentile(x, array($shares)) OVER (ORDER BY id ROWS 1 PRECEDING) AS a FROM " +
+        "(SELECT id, CAST(0.1 + id * 0.000000000000000001 AS DECIMAL(18, 18)) AS x FROM range(6))"
+    )
+  }
+
   test("beside an aggregate whose partials lie in slots, and interpreted") {
     val both = s"SELECT id, percentile(x, 0.5) OVER w, mode(x, true) OVER w, sum(x) OVER w, " +
       s"sum(x) OVER (PARTITION BY k ORDER BY id ROWS 2 PRECEDING) FROM $rows " +
