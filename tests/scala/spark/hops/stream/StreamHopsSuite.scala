@@ -287,6 +287,19 @@ class StreamHopsSuite extends StreamSuite {
     }
   }
 
+  for {
+    mode <- Seq(OutputMode.Append(), OutputMode.Update())
+    condition <- Seq(
+      "window.start >= timestamp_seconds(1600001000)",
+      "unix_seconds(window.start) >= 1600001000 AND a1 > 0"
+    )
+  } test(s"rows of no wanted window do not fail, $mode: $condition", each(2): _*) {
+    streaming("spark.sql.ansi.enabled" -> "true")(checkHops(batches(5), mode = mode) { rows =>
+      val part = "sum(100 div IF(ts < timestamp_seconds(1600001000), 0, 1))"
+      hops("k, window(ts, '25 seconds', '10 seconds')", part, "count(*)")(rows).where(condition)
+    })
+  }
+
   test("answers that nobody reads are not kept, and cannot overflow") {
     streaming("spark.sql.ansi.enabled" -> "true") {
       val unread = s"sum(x + ${Long.MaxValue - 10})"
