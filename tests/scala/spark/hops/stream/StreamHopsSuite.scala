@@ -300,6 +300,15 @@ class StreamHopsSuite extends StreamSuite {
     })
   }
 
+  for (mode <- Seq(OutputMode.Append(), OutputMode.Update()))
+    test(s"a FILTER guards an argument, $mode", each(2): _*) {
+      streaming("spark.sql.ansi.enabled" -> "true")(checkHops(batches(8), mode = mode) { rows =>
+        val guarded = Seq("sum(100 div (x % 3))", "percentile(100 div (x % 3), 0.5)")
+          .map(c => s"$c FILTER (WHERE x % 3 <> 0)")
+        hops("k, window(ts, '20 seconds', '5 seconds')", guarded :+ "count(*)": _*)(rows)
+      })
+    }
+
   test("answers that nobody reads are not kept, and cannot overflow") {
     streaming("spark.sql.ansi.enabled" -> "true") {
       val unread = s"sum(x + ${Long.MaxValue - 10})"
