@@ -108,6 +108,7 @@ private[spark] final class HopPlans(
   }
 
   private def planned(hop: HopAggregate): LogicalPlan = {
+    val signature = new Signature(hop.child, conf.caseSensitiveAnalysis)
     val columns = new InputColumns(_.metadata.contains(EventTimeWatermark.delayKey))
     val calls = hop.calls.map(columns.of)
     val keys = hop.keys.zip(hop.keyValues).map { case (k, value) =>
@@ -125,7 +126,9 @@ private[spark] final class HopPlans(
       "last_end"
     )(explicitMetadata = Some(watermarkOf(hop.window)))
     val rows = Project(
-      keys ++ columns.aliases ++ usedBy(calls, hop.child) ++ Seq(pane, lastEnd),
+      // sorted: the state's columns do not depend on their order in the source
+      keys ++ columns.aliases ++ usedBy(calls, hop.child).sortBy(signature.of) ++
+        Seq(pane, lastEnd),
       latePath.fold(wanted(hop)) { path =>
         val windows = WindowsWith(paneOf, hop.hops)
         LateTable(wanted(hop), path, lastEnd.child, Some(windows), hop.hops.slide)
@@ -143,7 +146,7 @@ private[spark] final class HopPlans(
       hop.keys.map(_.toAttribute) ++ (hop.window +: answers)
     ) { input =>
       val at = input.indexWhere(_.exprId == pane.exprId)
-      new HopProcessor(program(hop, input, keys.map(_.toAttribute), at, calls))
+      new HopProcessor(program(hop, input, keys.map(_.toAttribute), at, calls, signature))
     }
   }
 
@@ -152,7 +155,8 @@ private[spark] final class HopPlans(
       input: Seq[Attribute],
       keys: Seq[Attribute],
       pane: Int,
-      calls: Seq[AggregateExpression]
+      calls: Seq[AggregateExpression],
+      signature: Signature
   ): HopProgram = {
     val rows = Count(Seq(Literal(1))).toAggregateExpression()
     val monoids = (calls :+ rows).map(PaneCalls.monoid(_).toOption.get)
@@ -171,16 +175,16 @@ private[spark] final class HopPlans(
       HopAnswer.row(keys, calls.map(_.resultAttribute), hop.window.dataType, behind = 1),
       mode,
       calls,
-      text(hop, input, monoids)
+      text(hop, input, monoids, signature)
     )
   }
 
   private def text(
       hop: HopAggregate,
       input: Seq[Attribute],
-      monoids: Seq[AggregateMonoid]
+      monoids: Seq[AggregateMonoid],
+      signature: Signature
   ): String = {
-    val signature = new Signature(hop.child, conf.caseSensitiveAnalysis)
     val isZoned = (hop.time +: (hop.keyValues ++ hop.calls)).exists(signature.isZoned)
     StateSignature.of(
       Seq(
