@@ -12,7 +12,7 @@ import org.apache.spark.sql.streaming.{OutputMode, StreamingQueryException, Trig
 
 import org.scalatest.tags.Slow
 
-import io.sash.spark.{Event, Explain, SashLog, StreamSuite, Thorough}
+import io.sash.spark.{ErrorCondition, Event, Explain, SashLog, StreamSuite, Thorough}
 import io.sash.spark.base.SashConf
 import io.sash.spark.streams.task.BucketProcessor
 
@@ -308,6 +308,22 @@ class StreamHopsSuite extends StreamSuite {
         hops("k, window(ts, '20 seconds', '5 seconds')", guarded :+ "count(*)": _*)(rows)
       })
     }
+
+  test("an event time is grouped by beside its windows: Spark refuses it") {
+    val errors = Seq(true, false).map { on =>
+      withSettings(SashConf.HopsEnabled.key -> on.toString)(streaming()(inDirectory { at =>
+        val source = new Source("15 seconds", at, isOurs = false)
+        source.start(
+          _.groupBy(col("ts"), window(col("ts"), "20 seconds", "10 seconds"))
+            .agg(count("x").as("id"))
+        )
+        val error =
+          intercept[StreamingQueryException](source.add(Seq(StreamSuite.at(1, 1000))))
+        ErrorCondition.of(error.getCause)
+      }))
+    }
+    assert(errors.distinct.length == 1, errors)
+  }
 
   test("answers that nobody reads are not kept, and cannot overflow") {
     streaming("spark.sql.ansi.enabled" -> "true") {
