@@ -1,8 +1,8 @@
 package io.sash.core.frames
 
 /**
- * Says at which rows a window slides, and so has an answer. It is asked for each row of a
- * partition, in order.
+ * Says at which rows a window slides, and so has an answer. It is asked in order, for the rows
+ * that get answers; rows may be left out.
  *
  * Paper: ''General Incremental Sliding-Window Aggregation'', section 2 (slide granularity).
  */

@@ -77,7 +77,8 @@ final class SharedWindow(windows: SharedWindows, number: Int) extends InOrderWin
  * B-Int and Recalculate. SlickDeque (Non-Inv) answers all windows in one walk of its deque if the
  * longest window is asked first.
  *
- * Cost: the longest window's cost, and one suffix query for each answer.
+ * Cost: the longest window's cost, and one suffix query for each answer. An `evict` of a window
+ * that is as long as the longest one looks at the sizes of all windows.
  *
  * Paper: ''SlickDeque'', section 3.2, algorithm 2.
  */
@@ -121,13 +122,16 @@ final class SuffixWindows(longest: InOrderWindow with Suffixes, windows: Int)
 
   override def relocate(move: Partials => Partials): Unit = longest.relocate(move)
 
-  private def holdsOldestAlone(window: Int): Boolean = {
-    var windowsWithOldest = 0
+  private def holdsOldestAlone(window: Int): Boolean =
+    sizes(window) == longest.size && windowsWithOldest == 1
+
+  private def windowsWithOldest: Int = {
+    var count = 0
     var i = 0
     while (i < windows) {
-      if (sizes(i) == longest.size) windowsWithOldest += 1
+      if (sizes(i) == longest.size) count += 1
       i += 1
     }
-    windowsWithOldest == 1 && sizes(window) == longest.size
+    count
   }
 }

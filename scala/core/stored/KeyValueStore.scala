@@ -1,10 +1,10 @@
 package io.sash.core.stored
 
 /**
- * The store of a window's nodes: a map from (level, number of the node in its level) to
- * bytes. It may be an embedded or a remote key-value store. A window that is the
- * only user writes a key once, unless a call fails and is repeated. It reads only values that it
- * has written and not removed.
+ * The store of a window's nodes: a map from (level, number of the node in its level) to bytes. It
+ * may be an embedded or a remote key-value store. A window that is the only user writes a key
+ * once, unless a call fails and is repeated. Only under [[StoredPanes]] a node is put again, when
+ * a pane in it is amended. A window reads only values that it has written and not removed.
  *
  * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
  * Bulk Evictions'', section 4.1.5.

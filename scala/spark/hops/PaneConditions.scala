@@ -1,13 +1,46 @@
 package io.sash.spark.hops
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+
+import io.sash.spark.plan.WithoutErrors
 
 /**
  * Derives conditions on panes from conditions on windows. A pane that fails them is in no window
- * that meets the original condition.
+ * that meets the original conditions.
+ *
+ * @param window the window's column
+ * @param pane the pane of the rows that the derived conditions are asked of
  */
-private[hops] final class PaneConditions(windows: HopWindows) {
-  private[this] val window = windows.results.head
+private[hops] final class PaneConditions(window: Attribute, pane: Expression, hops: HopPanes) {
+
+  /**
+   * The conditions on a pane that follow from conditions on keys and windows.
+   *
+   * @param exactly whether they have to hold only for panes of a window that meets the original
+   *   conditions. They then cost a row the windows of its pane
+   */
+  def of(conditions: Seq[Expression], exactly: Boolean): Seq[Expression] = {
+    val derived = conditions.flatMap(of(_))
+    conditions match {
+      case Seq(_: GreaterThan | _: GreaterThanOrEqual | _: LessThan | _: LessThanOrEqual)
+          if derived.nonEmpty =>
+        derived // a comparison's condition is exact
+      case _ if exactly => derived ++ conditions.reduceOption(And).map(ofSomeWindow)
+      case _            => derived
+    }
+  }
+
+  /** The condition that a window of the pane meets the condition. */
+  private def ofSomeWindow(condition: Expression): Expression = {
+    val each = NamedLambdaVariable(window.name, window.dataType, nullable = false)
+    val met = condition.transform { case a: Attribute if a.exprId == window.exprId => each }
+    ArrayExists(
+      WindowsOfPane(pane, hops, window.dataType),
+      LambdaFunction(met, Seq(each)),
+      followThreeValuedLogic = true
+    )
+  }
 
   /**
    * The conditions on a pane that follow from a condition on keys and windows; Nil if none
@@ -16,7 +49,7 @@ private[hops] final class PaneConditions(windows: HopWindows) {
    * If any window of a pane begins (or ends) after a value, the pane's last window does. If any
    * begins (or ends) before a value, the pane's first window does.
    */
-  def of(condition: Expression): Seq[Expression] = condition match {
+  private def of(condition: Expression): Seq[Expression] = condition match {
     case GreaterThan(Bound(_), Other()) | GreaterThanOrEqual(Bound(_), Other()) |
         LessThan(Other(), Bound(_)) | LessThanOrEqual(Other(), Bound(_)) =>
       Seq(inWindow(condition, last = true))
@@ -61,8 +94,7 @@ private[hops] final class PaneConditions(windows: HopWindows) {
 
   /** The condition, applied to the last or the first window that has the pane. */
   private def inWindow(condition: Expression, last: Boolean): Expression = {
-    val bounds =
-      Seq(false, true).map(BoundOf(windows.window.pane, windows.window.hops, last, _))
+    val bounds = Seq(false, true).map(BoundOf(pane, hops, last, _))
     val struct = HopAnswer.struct(bounds, window.dataType)
     condition.transform { case Bound(i) => struct.valExprs(i) }
   }
@@ -78,5 +110,15 @@ private[hops] final class PaneConditions(windows: HopWindows) {
   /** Matches an expression that does not read the window. */
   private object Other {
     def unapply(e: Expression): Boolean = !e.references.contains(window)
+  }
+}
+
+private[hops] object PaneConditions {
+
+  /** Whether the keys or the aggregates of a row can fail. */
+  def canFail(expressions: Seq[Expression]): Boolean = expressions.exists {
+    case _: PaneOf => false // Spark, too, makes the windows of all rows
+    case e @ (_: Alias | _: AggregateExpression | _: AggregateFunction) => canFail(e.children)
+    case e => !WithoutErrors.cannotFail(e)
   }
 }

@@ -1,7 +1,7 @@
 package io.sash.spark.hops
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import io.sash.spark.base.Filtered
@@ -9,7 +9,8 @@ import io.sash.spark.base.Filtered
 /**
  * Optimizes HopWindows as Spark's optimizer does an Aggregate, since it does not know this node.
  * A condition on keys moves below the windows. A condition on windows becomes `condition`, so
- * that other windows are never made. Answers that nobody reads are removed.
+ * that other windows are never made. If aggregates can fail, they do not read the rows of other
+ * windows. Answers that nobody reads are removed.
  */
 private[spark] object SlimHops extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -23,10 +24,10 @@ private[spark] object SlimHops extends Rule[LogicalPlan] with PredicateHelper {
       }
       if (ofKeys.isEmpty && ofWindows.isEmpty) filter
       else {
-        val below = ofKeys ++ ofWindows.flatMap(new PaneConditions(windows).of(_))
+        val asked = if (ofWindows.isEmpty) Nil else windows.condition.toSeq ++ ofWindows
         val fewer = windows.copy(
           condition = (windows.condition ++ ofWindows).reduceOption(And),
-          child = Filtered(below, windows.child)
+          child = Filtered(ofKeys ++ ofPanes(windows, asked), windows.child)
         )
         Filtered(ofAnswers ++ rest, fewer)
       }
@@ -35,6 +36,17 @@ private[spark] object SlimHops extends Rule[LogicalPlan] with PredicateHelper {
     case project @ Project(list, filter @ Filter(condition, windows: HopWindows)) =>
       withAnswers(windows, list :+ condition)
         .fold[LogicalPlan](project)(less => Project(list, filter.copy(child = less)))
+  }
+
+  private def ofPanes(windows: HopWindows, conditions: Seq[Expression]): Seq[Expression] =
+    new PaneConditions(windows.results.head, windows.window.pane, windows.window.hops)
+      .of(conditions, exactly = PaneConditions.canFail(aggregated(windows.child)))
+
+  /** The expressions that are computed for rows between `plan` and the rows' own plan. */
+  private def aggregated(plan: LogicalPlan): Seq[Expression] = plan match {
+    case _: Aggregate | _: Project => plan.expressions ++ plan.children.flatMap(aggregated)
+    case _: Filter                 => plan.children.flatMap(aggregated)
+    case _                         => Nil
   }
 
   /** Whether a part of the condition, such as a subquery, has to be planned by Spark. */

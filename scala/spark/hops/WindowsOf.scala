@@ -13,7 +13,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   Project
 }
 import org.apache.spark.sql.catalyst.trees.TreePattern.GENERATE
-import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.catalyst.util.GenericArrayData
+import org.apache.spark.sql.types.{ArrayType, DataType, StructType}
 
 /**
  * Generates one row for each window of a time, the last window first. No rows if the time is
@@ -42,6 +43,24 @@ private[spark] final case class WindowsOf(child: Expression, hops: HopPanes, win
   override def prettyName: String = "windows"
 
   override protected def withNewChildInternal(newChild: Expression): WindowsOf =
+    copy(child = newChild)
+}
+
+/** All windows that have a pane, as an array. */
+private[spark] final case class WindowsOfPane(child: Expression, hops: HopPanes, window: DataType)
+    extends UnaryExpression
+    with CodegenFallback {
+  override def dataType: DataType = ArrayType(window, containsNull = false)
+
+  override protected def nullSafeEval(pane: Any): Any = {
+    val of = pane.asInstanceOf[Long]
+    val windows = hops.firstWindowOf(of) to hops.lastWindowOf(of)
+    new GenericArrayData(windows.map(n => InternalRow(hops.startOf(n), hops.endOf(n))))
+  }
+
+  override def prettyName: String = "windows_of"
+
+  override protected def withNewChildInternal(newChild: Expression): WindowsOfPane =
     copy(child = newChild)
 }
 

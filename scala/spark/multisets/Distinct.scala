@@ -18,7 +18,8 @@ import io.sash.spark.slots.{RunningAnswer, RunningState}
  * first of them to arrive is the member.
  *
  * Cost: a hash look-up for each row that enters or leaves, and an addition or removal in `of`
- * whenever an input's first row comes or its last one goes. Space: the distinct inputs.
+ * whenever an input's first row comes or its last one goes. If `of` is not invertible, an answer
+ * adds all members to `of` anew once they have changed. Space: the distinct inputs.
  *
  * @param of the answer over the members; it leaves out NULL itself if its aggregate does
  */

@@ -29,7 +29,11 @@ private[spark] object Ties {
   def areSeenIn(expressions: Seq[Expression]): Boolean =
     WindowCall.windowsIn(expressions).exists(areSeenBy)
 
-  /** Whether the aggregate gives the same bits for any order of its inputs. */
+  /**
+   * Whether the aggregate gives the same bits for any order of its inputs. An average of integers
+   * does as long as all sums stay below 2^53, since Spark adds them as doubles. Beyond, its last
+   * bits may differ, as they may between Sash and Spark.
+   */
   def isExact(f: AggregateFunction): Boolean = f match {
     case _: Count                   => true
     case s: Sum                     => !isFloat(s.child.dataType)

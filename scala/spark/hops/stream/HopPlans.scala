@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count}
 import org.apache.spark.sql.catalyst.optimizer.ColumnPruning
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sash.SqlInternals
 import org.apache.spark.sql.types._
@@ -31,7 +32,7 @@ private[spark] final class HopPlans(
     conf: SQLConf,
     reason: HopAggregate => Option[String],
     kept: (Aggregate, String) => LogicalPlan
-) {
+) extends PredicateHelper {
 
   /**
    * The query with Sash's operators. It is `original` itself if Sash answers no hop window of it.
@@ -42,7 +43,7 @@ private[spark] final class HopPlans(
       if (found eq original) original
       else
         // Spark drops unread columns when it optimizes, too late for Sash's state
-        ColumnPruning(found)
+        ColumnPruning(toldConditions(found))
           .transform {
             case Project(list, h: FoundHops) => Project(list, h.readBy(list))
             case Project(list, Filter(met, h: FoundHops)) =>
@@ -56,7 +57,8 @@ private[spark] final class HopPlans(
       HopAggregate.of(aggregate)(reason) match {
         case None => aggregate
         case Some(Right(hop)) =>
-          val found = FoundHops(hop, hop.child, keepsRows = latePath.nonEmpty)
+          val asked = hop.copy(conditions = Nil) // `toldConditions` finds them above
+          val found = FoundHops(asked, hop.child, keepsRows = latePath.nonEmpty)
           Project(
             hop.results,
             Filtered(hop.conditions, found)
@@ -65,7 +67,48 @@ private[spark] final class HopPlans(
       }
   }
 
+  /**
+   * The plan in which hop windows know the conditions that filters above ask of windows. The
+   * filters stay, since a pane of a wanted window is in others, too.
+   */
+  private def toldConditions(plan: LogicalPlan): LogicalPlan = plan.transformUp {
+    case f @ Filter(condition, child) =>
+      // conditions after a nondeterministic one must only see the rows that it keeps
+      val first = splitConjunctivePredicates(condition).takeWhile(_.deterministic)
+      f.copy(child = told(first, child))
+  }
+
+  private def told(conditions: Seq[Expression], plan: LogicalPlan): LogicalPlan = plan match {
+    case p: Project =>
+      val values = getAliasMap(p)
+      p.copy(child = told(conditions.map(replaceAlias(_, values)), p.child))
+    case _: Filter | _: SubqueryAlias | _: View =>
+      plan.withNewChildren(plan.children.map(told(conditions, _)))
+    case h: FoundHops =>
+      val grouped = AttributeSet(h.hop.window +: h.hop.keys.map(_.toAttribute))
+      val ofWindows = conditions.filter { c =>
+        c.references.contains(h.hop.window) && c.references.subsetOf(grouped) &&
+        // Spark replaces the moment in each batch, and plans the others
+        c.deterministic && !c.containsPattern(CURRENT_LIKE) &&
+        !SubqueryExpression.hasSubquery(c) && !c.exists(_.isInstanceOf[PythonUDF])
+      }
+      h.copy(hop = h.hop.copy(conditions = h.hop.conditions ++ ofWindows))
+    case _ => plan
+  }
+
+  /** The rows of the windows that the conditions above leave, as far as they can be told. */
+  private def wanted(hop: HopAggregate): LogicalPlan = {
+    val values = AttributeMap(hop.keys.map(_.toAttribute).zip(hop.keyValues))
+    val asked = hop.conditions.map(_.transform { case a: Attribute => values.getOrElse(a, a) })
+    val panes = new PaneConditions(hop.window, PaneOf(hop.time, hop.hops), hop.hops)
+    Filtered(
+      panes.of(asked, exactly = PaneConditions.canFail(hop.keyValues ++ hop.calls)),
+      hop.rows
+    )
+  }
+
   private def planned(hop: HopAggregate): LogicalPlan = {
+    val signature = new Signature(hop.child, conf.caseSensitiveAnalysis)
     val columns = new InputColumns(_.metadata.contains(EventTimeWatermark.delayKey))
     val calls = hop.calls.map(columns.of)
     val keys = hop.keys.zip(hop.keyValues).map { case (k, value) =>
@@ -83,10 +126,12 @@ private[spark] final class HopPlans(
       "last_end"
     )(explicitMetadata = Some(watermarkOf(hop.window)))
     val rows = Project(
-      keys ++ columns.aliases ++ usedBy(calls, hop.child) ++ Seq(pane, lastEnd),
-      latePath.fold(hop.rows) { path =>
+      // sorted: the state's columns do not depend on their order in the source
+      keys ++ columns.aliases ++ usedBy(calls, hop.child).sortBy(signature.of) ++
+        Seq(pane, lastEnd),
+      latePath.fold(wanted(hop)) { path =>
         val windows = WindowsWith(paneOf, hop.hops)
-        LateTable(hop.rows, path, lastEnd.child, Some(windows), hop.hops.slide)
+        LateTable(wanted(hop), path, lastEnd.child, Some(windows), hop.hops.slide)
       }
     )
     // the names are the same when the query starts again
@@ -101,7 +146,7 @@ private[spark] final class HopPlans(
       hop.keys.map(_.toAttribute) ++ (hop.window +: answers)
     ) { input =>
       val at = input.indexWhere(_.exprId == pane.exprId)
-      new HopProcessor(program(hop, input, keys.map(_.toAttribute), at, calls))
+      new HopProcessor(program(hop, input, keys.map(_.toAttribute), at, calls, signature))
     }
   }
 
@@ -110,7 +155,8 @@ private[spark] final class HopPlans(
       input: Seq[Attribute],
       keys: Seq[Attribute],
       pane: Int,
-      calls: Seq[AggregateExpression]
+      calls: Seq[AggregateExpression],
+      signature: Signature
   ): HopProgram = {
     val rows = Count(Seq(Literal(1))).toAggregateExpression()
     val monoids = (calls :+ rows).map(PaneCalls.monoid(_).toOption.get)
@@ -129,16 +175,16 @@ private[spark] final class HopPlans(
       HopAnswer.row(keys, calls.map(_.resultAttribute), hop.window.dataType, behind = 1),
       mode,
       calls,
-      text(hop, input, monoids)
+      text(hop, input, monoids, signature)
     )
   }
 
   private def text(
       hop: HopAggregate,
       input: Seq[Attribute],
-      monoids: Seq[AggregateMonoid]
+      monoids: Seq[AggregateMonoid],
+      signature: Signature
   ): String = {
-    val signature = new Signature(hop.child, conf.caseSensitiveAnalysis)
     val isZoned = (hop.time +: (hop.keyValues ++ hop.calls)).exists(signature.isZoned)
     StateSignature.of(
       Seq(

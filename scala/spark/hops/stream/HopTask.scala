@@ -16,6 +16,9 @@ import io.sash.spark.streams.task._
  * Runs a [[HopProgram]] in a task, for one bucket after another. A key's header begins with the
  * time at which the key is ''due'': it then has to be visited even without new rows.
  *
+ * A batch that brings the watermark past the due time of any key reads the headers of all keys of
+ * the bucket. With many keys, most batches that advance the watermark do so, in both modes.
+ *
  * @param late a time in microseconds. Windows that have ended by then take no rows
  * @param watermark the watermark of late rows, in microseconds. It may be before `late` if a
  *   history ends after it; no row is counted as partly late for windows that end in the history

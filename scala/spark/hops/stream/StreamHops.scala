@@ -83,6 +83,8 @@ private[spark] final class StreamHops(
       Some(s"${SQLConf.STATE_STORE_PROVIDER_CLASS.key} is $provider, not RocksDB's")
     else if (!hop.window.metadata.contains(EventTimeWatermark.delayKey))
       Some("without a watermark no window is ever over")
+    else if (hop.keys.exists(_.metadata.contains(EventTimeWatermark.delayKey)))
+      Some("an event time is grouped by beside the window, which Spark refuses")
     else if (!StreamSettings.allowsSeveral(conf))
       Some(s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false")
     else

@@ -5,7 +5,9 @@ import java.nio.ByteBuffer
 import io.sash.core.slots.Bytes
 
 /**
- * The header of a bucket: when the bucket is due, and where its waiting rows are.
+ * The header of a bucket: when the bucket is due, and where its waiting rows are. A batch that
+ * changes the bucket writes the whole header, with an entry for each chunk: O(pending bytes / 8
+ * KB).
  *
  * @param latest the latest time of a row, in microseconds or in panes; or `KeyHeader.NoTime`
  * @param timer the time of the registered timer, in milliseconds, if there is one

@@ -11,8 +11,9 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  * kilobytes; the rows of a chunk follow one another in time.
  *
  * A batch reads the chunks that begin before the watermark. All rows of such a chunk are ready,
- * except in one chunk for each earlier batch, which the watermark divides. The batch writes its
- * own rows and the rows left of those chunks. Small chunks are put together.
+ * except in one chunk for each 16 MB of an earlier batch, which the watermark divides. The batch
+ * writes its own rows and the rows left of those chunks. Small chunks are put together. A batch
+ * that changes the chunks also rewrites their directory in the `BucketHeader`.
  *
  * @param time the ordinal of the time, in microseconds, that the watermark has to pass
  */

@@ -8,8 +8,9 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import io.sash.spark.streams.program.{StreamProgram, StreamReach}
 
 /**
- * Leaves out the rows of a history that no answered row's window holds. So a history costs little
- * more than its exchange, however long it is: windows take in only its last rows.
+ * Leaves out the rows of a history that no answered row's window holds. So a history costs its
+ * exchange and a sort of all its rows, which spills beyond 64 MB a bucket. However long it is,
+ * windows take in only its last rows.
  */
 private[streams] final class HistoryTail(program: StreamProgram) {
   private[this] val until = program.start.flatMap(_.silent).getOrElse(Long.MinValue)

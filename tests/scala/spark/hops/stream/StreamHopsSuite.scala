@@ -12,7 +12,7 @@ import org.apache.spark.sql.streaming.{OutputMode, StreamingQueryException, Trig
 
 import org.scalatest.tags.Slow
 
-import io.sash.spark.{Event, Explain, SashLog, StreamSuite, Thorough}
+import io.sash.spark.{ErrorCondition, Event, Explain, SashLog, StreamSuite, Thorough}
 import io.sash.spark.base.SashConf
 import io.sash.spark.streams.task.BucketProcessor
 
@@ -285,6 +285,44 @@ class StreamHopsSuite extends StreamSuite {
       assert(ours == rows(isOurs = false)(condition))
       assert(ours.map(_.last).contains(2L), "vacuous: late rows were dropped")
     }
+  }
+
+  for {
+    mode <- Seq(OutputMode.Append(), OutputMode.Update())
+    condition <- Seq(
+      "window.start >= timestamp_seconds(1600001000)",
+      "unix_seconds(window.start) >= 1600001000 AND a1 > 0"
+    )
+  } test(s"rows of no wanted window do not fail, $mode: $condition", each(2): _*) {
+    streaming("spark.sql.ansi.enabled" -> "true")(checkHops(batches(5), mode = mode) { rows =>
+      val part = "sum(100 div IF(ts < timestamp_seconds(1600001000), 0, 1))"
+      hops("k, window(ts, '25 seconds', '10 seconds')", part, "count(*)")(rows).where(condition)
+    })
+  }
+
+  for (mode <- Seq(OutputMode.Append(), OutputMode.Update()))
+    test(s"a FILTER guards an argument, $mode", each(2): _*) {
+      streaming("spark.sql.ansi.enabled" -> "true")(checkHops(batches(8), mode = mode) { rows =>
+        val guarded = Seq("sum(100 div (x % 3))", "percentile(100 div (x % 3), 0.5)")
+          .map(c => s"$c FILTER (WHERE x % 3 <> 0)")
+        hops("k, window(ts, '20 seconds', '5 seconds')", guarded :+ "count(*)": _*)(rows)
+      })
+    }
+
+  test("an event time is grouped by beside its windows: Spark refuses it") {
+    val errors = Seq(true, false).map { on =>
+      withSettings(SashConf.HopsEnabled.key -> on.toString)(streaming()(inDirectory { at =>
+        val source = new Source("15 seconds", at, isOurs = false)
+        source.start(
+          _.groupBy(col("ts"), window(col("ts"), "20 seconds", "10 seconds"))
+            .agg(count("x").as("id"))
+        )
+        val error =
+          intercept[StreamingQueryException](source.add(Seq(StreamSuite.at(1, 1000))))
+        ErrorCondition.of(error.getCause)
+      }))
+    }
+    assert(errors.distinct.length == 1, errors)
   }
 
   test("answers that nobody reads are not kept, and cannot overflow") {

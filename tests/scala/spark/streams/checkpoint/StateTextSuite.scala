@@ -440,6 +440,16 @@ class StateTextSuite extends StreamSuite {
     )
   }
 
+  test("the columns of hop windows do not depend on their order in the source") {
+    val texts = Seq("k, ts, x, s, d", "d, s, x, ts, k").map { columns =>
+      textOf(
+        s"SELECT k, window, sum(x), max(s), min(d) FROM (SELECT $columns FROM events) " +
+          "GROUP BY k, window(ts, '20 seconds', '5 seconds')"
+      )
+    }
+    assert(texts.distinct.length == 1, texts)
+  }
+
   private val plus = "v -> v, (a, b) -> a + b"
 
   /** Calls of one function, and whether a state goes on from the first with the second. */
