@@ -445,7 +445,8 @@ class _Keys:
 def _named(keys: Any) -> str:
     if not isinstance(keys, dict):
         return ""
-    return ", ".join(f"{name} = {value!r}" for name, value in keys.items())
+    # a number precedes each name
+    return ", ".join(f"{name.partition(' ')[2]} = {value!r}" for name, value in keys.items())
 
 
 class _Task:
