@@ -118,6 +118,13 @@ QUERIES = {
     "range days": _over("d", "RANGE 5 PRECEDING"),
     "range month": _over("d", "RANGE INTERVAL 1 MONTH PRECEDING"),
     "range month after": _over("d", "RANGE BETWEEN CURRENT ROW AND INTERVAL 1 MONTH FOLLOWING"),
+    "range month of hours after": Query(
+        """SELECT id, k, m, sum(x) OVER (PARTITION BY k ORDER BY m RANGE BETWEEN CURRENT ROW AND
+             INTERVAL 1 MONTH FOLLOWING) AS a
+           FROM (SELECT *, TIMESTAMP'2026-01-28 00:00:00' + make_dt_interval(0, t * 20) AS m
+             FROM events)""",
+        "m",
+    ),
     "growing": _over("t", ""),
     "shrinking": _over("t", "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING"),
     "half open": _over("t", "RANGE BETWEEN UNBOUNDED PRECEDING AND 3 FOLLOWING"),

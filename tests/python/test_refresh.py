@@ -141,6 +141,47 @@ def test_keys_and_times_may_have_any_type(clocks):
     assert typed_law(clocks, seed, 8) > 0
 
 
+ENDS = {
+    "months": (
+        *("UTC", "ts", "1 MONTH"),
+        ["2026-01-30 23:00", "2026-01-31 01:00", "2026-02-28 12:00", "2026-03-05 00:00"],
+    ),
+    "months down": (
+        *("UTC", "ts DESC", "1 MONTH"),
+        ["2026-03-31 01:00", "2026-03-30 23:00", "2026-02-28 12:00", "2026-02-24 00:00"],
+    ),
+    "days": (
+        *(refreshes.ZONE, "ts", "1 DAY"),
+        ["2026-03-07 02:30", "2026-03-07 03:00", "2026-03-08 03:15", "2026-03-10 00:00"],
+    ),
+}
+"""The first row's window ends after the third row, and the second row's would before it."""
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_an_answer_depends_on_a_row_before_whose_window_ends_later(spark, name):
+    zone, order, distance, (first, *others, far) = ENDS[name]
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", zone)
+    query = f"""SELECT k, ts, count(*) OVER (PARTITION BY k ORDER BY {order}
+        RANGE BETWEEN CURRENT ROW AND INTERVAL {distance} FOLLOWING) AS n FROM ended"""
+
+    def rows(*times):
+        return session.sql(" UNION ALL ".join(f"SELECT 1 k, TIMESTAMP'{t}' ts" for t in times))
+
+    for before, after, changed, kind in (
+        ([first, *others], others, first, "delete"),
+        (others, [first, *others], first, "insert"),
+        ([first, *others], [first, *others, far], far, "insert"),
+    ):
+        rows(*before).createOrReplaceTempView("ended")
+        old = session.createDataFrame(session.sql(query).collect(), "k INT, ts TIMESTAMP, n LONG")
+        rows(*after).createOrReplaceTempView("ended")
+        late = rows(changed).withColumn("_change_type", F.lit(kind))
+        work = ChangedQuery(session.sql(query), {"ended": late})
+        assert refreshes.differing(session.sql(query), old, work) == 0, (kind, changed)
+
+
 def spans_of(query, changes):
     new = sash.refreshed(query, changes)
     return [tuple(row) for row in new.spans.orderBy("first").collect()]

@@ -93,6 +93,28 @@ class RefreshSuite extends SashSuite {
     }
   }
 
+  test("a frame reaches back to a row whose frame ends later") {
+    val day = 24 * 3600 * 1000000L
+    val at = 20 * 3600 * 1000000L
+    val month = "RANGE BETWEEN CURRENT ROW AND INTERVAL 1 MONTH FOLLOWING"
+    val two = "RANGE BETWEEN INTERVAL 1 DAY FOLLOWING AND INTERVAL 2 DAYS FOLLOWING"
+    withSettings("spark.sql.session.timeZone" -> "UTC") {
+      val span = s"${at - 33 * day}..${at + 5 * day}"
+      assert(spans(over("h", month)) == Seq(span))
+      assert(spans(over("h DESC", month)) == Seq(s"${at - 5 * day}..${at + 33 * day}"))
+      assert(spans(over("h", two)) == Seq(s"${at - 2 * day}..$at"))
+      // rows that a FILTER leaves out have frames, too
+      val both = "(SELECT k, h, 0 AS o FROM events UNION ALL " +
+        "SELECT 1 AS k, timestamp_seconds(id) AS h, 1 AS o FROM range(40))"
+      val counted = over("h", month, "count(*) FILTER (WHERE o = 1)").replace("events", both)
+      assert(spans(counted) == Seq(span))
+    }
+    withSettings("spark.sql.session.timeZone" -> "America/New_York") {
+      assert(spans(over("h", two)) == Seq(s"${at - 4 * day}..${at + 2 * day}"))
+    }
+    assert(spans(over("d", month)) == Seq("-11..20"))
+  }
+
   test("kinds of window reach as far as they say") {
     Seq(
       "time_window(INTERVAL 0.000005 SECONDS)" -> "20..25",
