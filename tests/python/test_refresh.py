@@ -288,8 +288,10 @@ def test_changes_are_both_images_of_the_tables_columns(late):
     assert spans_of(QUERY, {"spanned": both}) == [(1, 20, None)]
 
 
-def test_no_changes_leave_all_answers_as_they_are(late):
-    new = sash.refreshed(QUERY, {"spanned": late.where("t < 0")})
+@pytest.mark.parametrize("window", ["PARTITION BY k ORDER BY t", "ORDER BY t", ""])
+def test_no_changes_leave_all_answers_as_they_are(late, window):
+    query = f"SELECT k, t, count(*) OVER ({window}) AS n FROM spanned"
+    new = sash.refreshed(query, {"spanned": late.where("t < 0")})
     assert new.answers.isEmpty()
     assert new.spans.isEmpty()
 
