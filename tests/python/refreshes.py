@@ -269,6 +269,12 @@ QUERIES = {
            GROUP BY k, window(ts, '7 seconds', '2 seconds')""",
         "start",
     ),
+    "hops with computed columns": Query(
+        """SELECT k, window.start AS start, second(window.end) % 3 AS e, sum(x) AS a,
+             max(sum(x)) OVER (PARTITION BY k, second(window.end) % 3 ORDER BY window.start) AS b
+           FROM events GROUP BY k, window(ts, '7 seconds', '2 seconds')""",
+        "start",
+    ),
     "hop struct": Query(
         """SELECT k, window, count(*) AS n FROM events
            GROUP BY k, window(ts, '6 seconds', '3 seconds') HAVING count(*) > 1""",
