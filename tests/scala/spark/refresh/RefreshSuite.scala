@@ -288,11 +288,13 @@ class RefreshSuite extends SashSuite {
       spark.sql("INSERT INTO chars SELECT 'ab', 'c', CAST(id AS INT) FROM range(40)")
       val query = "SELECT k, v, t, count(*) OVER (PARTITION BY k, v ORDER BY t RANGE 2 " +
         "PRECEDING) AS n FROM chars"
-      val changed = ofClassic(spark.table("chars").where("t = 20"))
-      val plan = Refresh.of(ofClassic(spark.sql(query)), Map("chars" -> changed).asJava)
-      val found = plan.spans
-      assert(found.rows.collect().map(_.toString) === Seq("[ab  ,c,20,22]"))
-      assert(plan.answers(found).count() == 3)
+      val bare = spark.sql("SELECT 'ab' AS k, 'c' AS v, 20 AS t")
+      Seq(spark.table("chars").where("t = 20"), bare).map(ofClassic).foreach { changed =>
+        val plan = Refresh.of(ofClassic(spark.sql(query)), Map("chars" -> changed).asJava)
+        val found = plan.spans
+        assert(found.rows.collect().map(_.toString) === Seq("[ab  ,c,20,22]"))
+        assert(plan.answers(found).count() == 3)
+      }
       assert(Refresh.tableName(ofClassic(spark.table("chars"))) != null)
     } finally spark.sql("DROP TABLE IF EXISTS chars")
   }
