@@ -340,11 +340,29 @@ def test_each_spelling_of_a_name_is_the_changed_table(late):
     assert spans_of(query, {"spanned": late}) == [(1, 20, 22), (1, 30, 32)]
 
 
-@pytest.mark.parametrize("value", ["map('a', 1)", "array(parse_json('1'))"])
-def test_values_that_cannot_be_compared_are_updated(spark, value):
-    rows = spark.sql(f"SELECT 1 AS id, {value} AS v")
-    (row,) = merging._compared(rows, rows, ["id"]).collect()
-    assert row["_sash_action"] == "update"
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("map('a', 1)", "map('a', 2)"),
+        ("array(parse_json('1'))", "array(parse_json('2'))"),
+        ("array(make_interval(0, 1))", "array(make_interval(0, 0, 0, 30))"),
+        ("0D", "-0D"),
+        ("named_struct('a', 0F)", "named_struct('a', -0F)"),
+        ("'ann' COLLATE UTF8_LCASE", "'Ann' COLLATE UTF8_LCASE"),
+        ("'a' COLLATE UTF8_BINARY_RTRIM", "'a ' COLLATE UTF8_BINARY_RTRIM"),
+        ("CAST(NULL AS INT)", "0"),
+        ("DOUBLE('NaN')", "1D"),
+    ],
+)
+def test_values_that_became_others_are_updated_of_any_type(spark, old, new):
+    def action(before, after):
+        rows = (spark.sql(f"SELECT 1 AS id, {value} AS v") for value in (after, before))
+        # Python has no type of an interval
+        ((action,),) = merging._compared(*rows, ["id"]).select("_sash_action").collect()
+        return action
+
+    assert [action(old, new), action(new, old)] == ["update", "update"]
+    assert [action(old, old), action(new, new)] == ["same", "same"]
 
 
 def test_a_refresh_says_how_much_it_reads_and_when_a_whole_run_is_quicker(

@@ -253,6 +253,14 @@ object Refresh {
       .sum
   }
 
+  /** The rows with a column `same`: whether `before` and `row` have the same bytes. */
+  def compared(rows: DataFrame): DataFrame = {
+    val plan = rows.queryExecution.analyzed
+    def column(name: String) = plan.output.find(_.name == name).get
+    val same = Alias(SameBytes(column("before"), column("row")), "same")()
+    RefreshInternals.rows(rows.sparkSession, Project(plan.output :+ same, plan))
+  }
+
   private object ExecutedPlan extends AdaptiveSparkPlanHelper
 
   private def ofTable(plan: LogicalPlan, name: String): Boolean = plan match {
