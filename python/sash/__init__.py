@@ -8,8 +8,8 @@ same at a window of ten rows and of a million. No query changes:
 
     spark = sash.configure(SparkSession.builder).getOrCreate()
 
-No row ever passes through Python: this package carries the jar, brings it to Spark, and has
-the plugin's additions to SQL as functions for PySpark.
+Only the rows of `sash.udaf` pass through Python: this package carries the jar, brings it to
+Spark, and has the plugin's additions to SQL as functions for PySpark.
 """
 
 from sash._version import __version__

@@ -20,7 +20,7 @@ from sash.arguments import INTERVAL, extent, require_frame, whole
 from sash.errors import type_error, value_error
 from sash.label_columns import column, key_names, require_name
 from sash.pipelines import looks_at_columns
-from sash.spans import checked
+from sash.spans import checked, clock_seconds
 
 Step = int | str | timedelta
 
@@ -40,7 +40,8 @@ def grid(df: DataFrame, /, *, on: str | Iterable[str], by: str, every: Step) -> 
         on: The key column, or a list of them; an empty list for one grid of all rows.
         by: The time column: timestamps, dates or whole numbers.
         every: The step: an interval as in "1 hour" or a timedelta, or a whole number if times are
-            numbers. Days and months are counted in the session's time zone.
+            numbers. Days and months are counted in the session's time zone. Dates have steps of
+            whole days or months.
 
     Returns:
         The key columns and the time, in no promised order. The steps begin at the key's first
@@ -97,9 +98,14 @@ def _step(every: object, by: str, kind: DataType) -> Column:
     if not isinstance(every, (str, timedelta)):
         raise type_error("every", f"an interval as in '1 hour', since {time}", every)
     extent("every", every)  # more than nothing
+    if isinstance(every, str):
+        if not INTERVAL.match(every):
+            raise value_error("every", "an interval as in '1 hour'", every)
+        checked("every", every, time, numbers=False, labels=[])
+    of_day = clock_seconds(every) if isinstance(every, str) else every.total_seconds()
+    if isinstance(kind, DateType) and of_day % (24 * 3600):
+        hint = f"Make {by} a timestamp for steps within a day."
+        raise value_error("every", f"whole days or months, since {time}", every, hint)
     if isinstance(every, timedelta):
         return F.lit(every)
-    if not INTERVAL.match(every):
-        raise value_error("every", "an interval as in '1 hour'", every)
-    checked("every", every, time, numbers=False, labels=[])
     return F.expr(f"INTERVAL '{every.strip().lower().removeprefix('interval').strip()}'")

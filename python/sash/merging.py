@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import DateType
 
-from sash.changed_query import ChangedQuery
+from sash.changed_query import ChangedQuery, plans_of
 from sash.errors import value_error
 from sash.label_columns import column, has, quoted
 
@@ -165,17 +165,21 @@ def _compared(new: DataFrame, old: DataFrame, ids: list[str]) -> DataFrame:
         row = F.struct(*map(column, rows.columns)).alias("row")
         sides.append(rows.select(*keys, row, F.lit(is_new).alias("is_new")))
     by_id = Window.partitionBy(*(f"id_{i}" for i in range(len(ids)))).orderBy("is_new")
-    of_new, before = F.col("is_new"), F.lag("row").over(by_id)
-    types = [field.dataType.simpleString() for field in new.schema]
-    same = before.eqNullSafe(F.col("row"))
-    if any("map<" in of or "variant" in of for of in types):
-        same = F.lit(False)  # they cannot be compared
+    of_new = F.col("is_new")
+    pairs = reduce(DataFrame.unionAll, sides).select(
+        "row",
+        F.lag("row").over(by_id).alias("before"),
+        (F.lag("is_new").over(by_id) == of_new).alias("is_twice"),
+        F.when(~of_new, F.lead("is_new").over(by_id).isNull()).alias("is_gone"),
+    )
+    spark = new.sparkSession
+    compared = type(new)(plans_of(spark, pairs).compared(pairs._jdf), spark)
     action = (
-        F.when(F.lag("is_new").over(by_id) == of_new, "twice")
-        .when(~of_new, F.when(F.lead("is_new").over(by_id).isNull(), "delete"))
-        .when(before.isNull(), "insert")
-        .when(~same, "update")
+        F.when(F.col("is_twice"), "twice")
+        .when(F.col("is_gone").isNotNull(), F.when(F.col("is_gone"), "delete"))
+        .when(F.col("before").isNull(), "insert")
+        .when(~F.col("same"), "update")
         .otherwise("same")
     )
-    rows = reduce(DataFrame.unionAll, sides).select("row", action.alias(_ACTION))
+    rows = compared.select("row", action.alias(_ACTION))
     return rows.where(F.col(_ACTION).isNotNull()).select("row.*", _ACTION)

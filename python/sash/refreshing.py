@@ -105,8 +105,9 @@ def refreshed(query: DataFrame | str, changes: Mapping[str, DataFrame], /) -> Re
         spans in memory until nothing refers to them.
 
     Cost:
-        The changed rows are read twice, and their spans are computed at once. The tables are read
-        when the answers are, from the first time of a span to the last, as far as windows reach.
+        The changed rows are read once, and once more for each place where the query reads their
+        table, and their spans are computed at once. The tables are read when the answers are,
+        from the first time of a span to the last, as far as windows reach.
 
     Raises:
         PySparkTypeError: an argument is of the wrong type.

@@ -35,8 +35,9 @@ class Aggregator:
     one row, is an aggregator as well; its answer for no rows is None.
 
     A window that moves calls ``merge`` at most twice a row, and ``reduce`` twice, whatever its
-    length. The one law: ``merge`` is associative. ``sash.testing.check_aggregator`` looks for
-    rows that break it.
+    length. With ``lift`` it calls ``merge`` three times, or four if there is a ``zero``, too. The
+    one law: ``merge`` is associative. ``sash.testing.check_aggregator`` looks for rows that break
+    it.
 
     With ``vectorized = True`` the methods take arrays of NumPy, element by element: a partial is
     a number, a row of a matrix, or an element of a structured array. Rows with a NULL argument
@@ -267,7 +268,8 @@ class TwoStacksLite:
 class Levels:
     """Answers for any range of its rows, from the buffers of blocks of 1, 2, 4, … rows.
 
-    A row costs one ``merge`` when it comes, amortised, and an answer one for each second level.
+    A row costs one ``merge`` when it comes, amortised, and an answer about one for each level, at
+    most two.
 
     Args:
         steps: The aggregator.
@@ -445,7 +447,8 @@ class _Keys:
 def _named(keys: Any) -> str:
     if not isinstance(keys, dict):
         return ""
-    return ", ".join(f"{name} = {value!r}" for name, value in keys.items())
+    # a number precedes each name
+    return ", ".join(f"{name.partition(' ')[2]} = {value!r}" for name, value in keys.items())
 
 
 class _Task:

@@ -287,6 +287,10 @@ class ArrayTask:
             return
         self._shape = shape[0].as_py()
         place = _numbers(places)
+        before = np.concatenate([[self._come - self._key], place[:-1]])
+        if ((place != 1) & (place != before + 1)).any():
+            message = "a row of a key did not come after the row before"
+            raise OutOfOrderError(message)
         rows = np.arange(self._come, self._come + len(place))
         keys = rows - (place - 1)
         begin, end = keys + _numbers(begins) - 1, keys + _numbers(ends)

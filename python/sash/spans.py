@@ -79,13 +79,22 @@ _SECONDS = {"hour": Decimal(3600), "minute": Decimal(60), "second": Decimal(1)} 
 
 def fixed_seconds(interval: str) -> Decimal | None:
     """The seconds of an interval of a day or more in hours and their parts alone; else None."""
-    parts = re.findall(rf"(\d+(?:\.\d+)?)\s+({UNIT})", interval.lower())
-    units = [unit.removesuffix("s") for _, unit in parts]
-    if not all(unit in _SECONDS for unit in units):
+    if not all(unit in _SECONDS for _, unit in _parts(interval)):
         return None
-    sizes = zip(parts, units, strict=True)
-    seconds = sum((Decimal(n) * _SECONDS[unit] for (n, _), unit in sizes), Decimal(0))
+    seconds = clock_seconds(interval)
     return seconds if seconds >= 24 * 3600 else None
+
+
+def clock_seconds(interval: str) -> Decimal:
+    """The seconds of an interval's hours and their parts, beside its days, weeks or months."""
+    parts = _parts(interval)
+    return sum((n * _SECONDS[unit] for n, unit in parts if unit in _SECONDS), Decimal(0))
+
+
+def _parts(interval: str) -> list[tuple[Decimal, str]]:
+    """The numbers of an interval, each with its unit in the singular."""
+    parts = re.findall(rf"(\d+(?:\.\d+)?)\s+({UNIT})", interval.lower())
+    return [(Decimal(n), unit.removesuffix("s")) for n, unit in parts]
 
 
 def _is_interval(text: str) -> bool:

@@ -26,10 +26,10 @@ def udaf(aggregator: Any, return_type: DataType | str) -> Callable[..., Column]:
     """Make a function from columns to a column out of an aggregator in Python.
 
     The function's result stands in ``groupBy(…).agg``, and with ``over`` above any frame. With
-    Sash it slides: each row passes through Python once, and no answer costs more in a longer
-    window. It also takes the kinds of window of ``sash.SlidingWindow``, by ``sash.sliding_agg``.
-    Without Sash's jar Spark passes each window to Python, which takes in the rows that came since
-    the last one.
+    Sash it slides: each row passes through Python once, and in most windows an answer costs the
+    same however long they are. It also takes the kinds of window of ``sash.SlidingWindow``, by
+    ``sash.sliding_agg``. Without Sash's jar Spark passes each window to Python, which takes in
+    the rows that came since the last one.
 
     Where the aggregator's attribute ``vectorized`` is true, its methods take NumPy arrays of one
     value or one partial a row, and return such arrays. No method is called for a single row.
@@ -43,11 +43,12 @@ def udaf(aggregator: Any, return_type: DataType | str) -> Callable[..., Column]:
 
     Cost:
         At most two calls of ``reduce`` and two of ``merge`` a row, amortised, and one of
-        ``finish``: Two-Stacks Lite (*In-order sliding-window aggregation in worst-case constant
-        time*, section 4.2). The worker holds a window's buffers and rows, and the rows that its
-        frame looks ahead; nothing but a buffer if rows only enter. ``exclude``, and windows of
-        each row's own width, cost O(log W) merges a row, and the latter keep a key's rows. With
-        arrays a row is merged about four times where windows have one length, else O(log W).
+        ``finish``; with ``lift`` three of ``merge``, or four if there is a ``zero``, too:
+        Two-Stacks Lite (*In-order sliding-window aggregation in worst-case constant time*,
+        section 4.2). The worker holds a window's buffers and rows, and the rows that its frame
+        looks ahead; nothing but a buffer if rows only enter. ``exclude``, and windows of each
+        row's own width, cost O(log W) merges a row, and the latter keep a key's rows. With arrays
+        a row is merged about four times where windows have one length, else O(log W).
 
     Raises:
         PySparkTypeError: an argument is of the wrong type.

@@ -118,6 +118,13 @@ QUERIES = {
     "range days": _over("d", "RANGE 5 PRECEDING"),
     "range month": _over("d", "RANGE INTERVAL 1 MONTH PRECEDING"),
     "range month after": _over("d", "RANGE BETWEEN CURRENT ROW AND INTERVAL 1 MONTH FOLLOWING"),
+    "range month of hours after": Query(
+        """SELECT id, k, m, sum(x) OVER (PARTITION BY k ORDER BY m RANGE BETWEEN CURRENT ROW AND
+             INTERVAL 1 MONTH FOLLOWING) AS a
+           FROM (SELECT *, TIMESTAMP'2026-01-28 00:00:00' + make_dt_interval(0, t * 20) AS m
+             FROM events)""",
+        "m",
+    ),
     "growing": _over("t", ""),
     "shrinking": _over("t", "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING"),
     "half open": _over("t", "RANGE BETWEEN UNBOUNDED PRECEDING AND 3 FOLLOWING"),
@@ -260,6 +267,12 @@ QUERIES = {
     "hops": Query(
         """SELECT k, window.start AS start, sum(x) AS a, count(*) AS n FROM events
            GROUP BY k, window(ts, '7 seconds', '2 seconds')""",
+        "start",
+    ),
+    "hops with computed columns": Query(
+        """SELECT k, window.start AS start, second(window.end) % 3 AS e, sum(x) AS a,
+             max(sum(x)) OVER (PARTITION BY k, second(window.end) % 3 ORDER BY window.start) AS b
+           FROM events GROUP BY k, window(ts, '7 seconds', '2 seconds')""",
         "start",
     ),
     "hop struct": Query(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from pyspark.errors import PySparkException
+from pyspark.errors import PySparkException, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -68,6 +68,7 @@ def clock(*minutes: int) -> list[datetime]:
         ("INT", [4], 3, [4]),
         ("DATE", days(1, 20), "1 week", days(1, 8, 15)),
         ("DATE", days(1, 6), timedelta(days=2), days(1, 3, 5)),
+        ("DATE", days(1, 6), "1 day 24 hours", days(1, 3, 5)),
         ("TIMESTAMP", clock(0, 50), timedelta(minutes=20), clock(0, 20, 40)),
         ("TIMESTAMP_NTZ", clock(5, 70), "interval 30 minutes", clock(5, 35, 65)),
         ("TIMESTAMP", clock(0, 40 * 1440), "1 month", [*clock(0), datetime(2026, 4, 1)]),
@@ -113,6 +114,15 @@ def test_keys(spark):
 def test_a_wrong_argument_is_named(events, wrong: dict[str, Any], named):
     with pytest.raises(PySparkException, match=named):
         sash.grid(events, **{"on": "k", "by": "ts", "every": "1 hour", **wrong})
+
+
+@pytest.mark.parametrize(
+    "every", ["1 hour", "36 hours", "1 day 1 second", timedelta(hours=36)], ids=str
+)
+def test_a_step_of_dates_is_whole_days(spark, every):
+    df = spark.createDataFrame([(day,) for day in days(1, 9)], "d DATE")
+    with pytest.raises(PySparkValueError, match=r"`every` should be whole days .* d is date"):
+        sash.grid(df, on=[], by="d", every=every)
 
 
 def test_the_frame_is_sparks(rows):

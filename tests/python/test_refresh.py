@@ -141,6 +141,47 @@ def test_keys_and_times_may_have_any_type(clocks):
     assert typed_law(clocks, seed, 8) > 0
 
 
+ENDS = {
+    "months": (
+        *("UTC", "ts", "1 MONTH"),
+        ["2026-01-30 23:00", "2026-01-31 01:00", "2026-02-28 12:00", "2026-03-05 00:00"],
+    ),
+    "months down": (
+        *("UTC", "ts DESC", "1 MONTH"),
+        ["2026-03-31 01:00", "2026-03-30 23:00", "2026-02-28 12:00", "2026-02-24 00:00"],
+    ),
+    "days": (
+        *(refreshes.ZONE, "ts", "1 DAY"),
+        ["2026-03-07 02:30", "2026-03-07 03:00", "2026-03-08 03:15", "2026-03-10 00:00"],
+    ),
+}
+"""The first row's window ends after the third row, and the second row's would before it."""
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_an_answer_depends_on_a_row_before_whose_window_ends_later(spark, name):
+    zone, order, distance, (first, *others, far) = ENDS[name]
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", zone)
+    query = f"""SELECT k, ts, count(*) OVER (PARTITION BY k ORDER BY {order}
+        RANGE BETWEEN CURRENT ROW AND INTERVAL {distance} FOLLOWING) AS n FROM ended"""
+
+    def rows(*times):
+        return session.sql(" UNION ALL ".join(f"SELECT 1 k, TIMESTAMP'{t}' ts" for t in times))
+
+    for before, after, changed, kind in (
+        ([first, *others], others, first, "delete"),
+        (others, [first, *others], first, "insert"),
+        ([first, *others], [first, *others, far], far, "insert"),
+    ):
+        rows(*before).createOrReplaceTempView("ended")
+        old = session.createDataFrame(session.sql(query).collect(), "k INT, ts TIMESTAMP, n LONG")
+        rows(*after).createOrReplaceTempView("ended")
+        late = rows(changed).withColumn("_change_type", F.lit(kind))
+        work = ChangedQuery(session.sql(query), {"ended": late})
+        assert refreshes.differing(session.sql(query), old, work) == 0, (kind, changed)
+
+
 def spans_of(query, changes):
     new = sash.refreshed(query, changes)
     return [tuple(row) for row in new.spans.orderBy("first").collect()]
@@ -247,8 +288,10 @@ def test_changes_are_both_images_of_the_tables_columns(late):
     assert spans_of(QUERY, {"spanned": both}) == [(1, 20, None)]
 
 
-def test_no_changes_leave_all_answers_as_they_are(late):
-    new = sash.refreshed(QUERY, {"spanned": late.where("t < 0")})
+@pytest.mark.parametrize("window", ["PARTITION BY k ORDER BY t", "ORDER BY t", ""])
+def test_no_changes_leave_all_answers_as_they_are(late, window):
+    query = f"SELECT k, t, count(*) OVER ({window}) AS n FROM spanned"
+    new = sash.refreshed(query, {"spanned": late.where("t < 0")})
     assert new.answers.isEmpty()
     assert new.spans.isEmpty()
 
@@ -297,11 +340,29 @@ def test_each_spelling_of_a_name_is_the_changed_table(late):
     assert spans_of(query, {"spanned": late}) == [(1, 20, 22), (1, 30, 32)]
 
 
-@pytest.mark.parametrize("value", ["map('a', 1)", "array(parse_json('1'))"])
-def test_values_that_cannot_be_compared_are_updated(spark, value):
-    rows = spark.sql(f"SELECT 1 AS id, {value} AS v")
-    (row,) = merging._compared(rows, rows, ["id"]).collect()
-    assert row["_sash_action"] == "update"
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("map('a', 1)", "map('a', 2)"),
+        ("array(parse_json('1'))", "array(parse_json('2'))"),
+        ("array(make_interval(0, 1))", "array(make_interval(0, 0, 0, 30))"),
+        ("0D", "-0D"),
+        ("named_struct('a', 0F)", "named_struct('a', -0F)"),
+        ("'ann' COLLATE UTF8_LCASE", "'Ann' COLLATE UTF8_LCASE"),
+        ("'a' COLLATE UTF8_BINARY_RTRIM", "'a ' COLLATE UTF8_BINARY_RTRIM"),
+        ("CAST(NULL AS INT)", "0"),
+        ("DOUBLE('NaN')", "1D"),
+    ],
+)
+def test_values_that_became_others_are_updated_of_any_type(spark, old, new):
+    def action(before, after):
+        rows = (spark.sql(f"SELECT 1 AS id, {value} AS v") for value in (after, before))
+        # Python has no type of an interval
+        ((action,),) = merging._compared(*rows, ["id"]).select("_sash_action").collect()
+        return action
+
+    assert [action(old, new), action(new, old)] == ["update", "update"]
+    assert [action(old, old), action(new, new)] == ["same", "same"]
 
 
 def test_a_refresh_says_how_much_it_reads_and_when_a_whole_run_is_quicker(

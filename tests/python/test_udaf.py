@@ -23,7 +23,17 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 import sash
-from sash.sliding import BACK, GROWS, HOLES, STAYS, Folding, Function, Levels, TwoStacksLite
+from sash.sliding import (
+    BACK,
+    GROWS,
+    HOLES,
+    STAYS,
+    Folding,
+    Function,
+    Levels,
+    OutOfOrderError,
+    TwoStacksLite,
+)
 from sash.sliding_arrays import ArrayFunction, Arrays
 from sash.testing import check_aggregator
 
@@ -439,7 +449,7 @@ def test_random_windows_in_random_batches(shape: str, of: type) -> None:
                 values = [None if v is None else "abcdefghi"[v] for v in values]
             counts = [rng.random() < 0.9 for _ in range(size)]
             for row, window in enumerate(key_of(rng, bits, size), 1):
-                name = {"k": key} if row == 1 else None
+                name = {"1 k": key} if row == 1 else None
                 begin, end, *hole = window
                 rows.append(
                     (values[row - 1], *hole, counts[row - 1], name, bits, row, begin, end)
@@ -451,7 +461,7 @@ def test_random_windows_in_random_batches(shape: str, of: type) -> None:
                     want.append(loop([v for v in held if v is not None]))
         number = pa.int64()
         types = [number if is_of_arrays else pa.string(), number, number, pa.bool_()]
-        types += [pa.struct([("k", number)]), pa.int32(), number, number, number]
+        types += [pa.struct([("1 k", number)]), pa.int32(), number, number, number]
         batches = []
         while rows:
             size = rng.choice([1, 3, 50, 500])
@@ -488,6 +498,57 @@ def test_the_rows_pass_through_python_once(df: DataFrame) -> None:
     assert "ArrowEvalPython" in plan
     assert "SlidingWindow" in plan
     assert "ArrowWindowPython" not in plan
+
+
+@pytest.mark.parametrize("frame", ["rows", "grows", "peers"])
+@pytest.mark.parametrize("of", [Text, Joined])
+def test_rows_keep_their_order_over_a_window_of_a_longer_key(
+    df: DataFrame, of: type, frame: str
+) -> None:
+    """Spark moves windows below such a window, if they read none of its answers."""
+    of_arrays = of is Joined
+    lagged = F.lag("n" if of_arrays else "s").over(Window.partitionBy("k", "w").orderBy("t"))
+    rows, window = df.withColumn("before", lagged), FRAMES[frame]()
+    asked = rows.select("id", sash.udaf(of(), "string")("before").over(window).alias("a"))
+    got = {r.id: r.a for r in asked.collect()}
+    for row, held in windows_of(rows, window, "before").items():
+        values = [value for (value,) in held if value is not None]
+        assert got[row] == (joined(values) if of_arrays else answer(Text(), held)), row
+
+
+@pytest.mark.parametrize("of", [Text, Joined])
+def test_rows_out_of_order_are_refused(of: type) -> None:
+    function = (ArrayFunction if of is Joined else Function)(of(), "f", pa.string())
+    kind = pa.int64() if of is Joined else pa.string()
+    keys = pa.nulls(2, pa.struct([("1 k", pa.int64())]))
+
+    def batch(*places: int) -> list[pa.Array]:
+        ones, bits = pa.array([1, 1]), pa.array([GROWS, GROWS], pa.int32())
+        values, wanted = pa.nulls(2, kind), pa.array([True, True])
+        return [values, wanted, keys, bits, pa.array(places), ones, pa.array(places)]
+
+    for places in ([(1, 3)], [(1, 2), (4, 5)], [(2, 3)]):
+        with pytest.raises(OutOfOrderError):
+            list(function(batch(*two) for two in places))
+    assert len(list(function(batch(*two) for two in [(1, 2), (3, 1), (2, 3)]))) > 0
+
+
+def test_two_keys_of_one_name(df: DataFrame) -> None:
+    class Broken(Text):
+        def finish(self, buffer):
+            raise KeyError
+
+    others = df.selectExpr("id AS other", "w AS k").alias("b")
+    both = df.alias("a").join(others, F.col("id") == F.col("other"))
+    window = Window.partitionBy("a.k", "b.k").orderBy("t", "id").rowsBetween(-2, 0)
+    asked = both.select("id", sash.udaf(Text(), "string")("s").over(window).alias("a"))
+    got = {r.id: r.a for r in asked.collect()}
+    expected = windows_of(both.select("id", "a.k", "b.k", "t", "s"), window)
+    assert got == {row: answer(Text(), rows) for row, rows in expected.items()}
+    with pytest.raises(
+        PythonException, match=r"Broken.finish failed at k = \d, k = \d: KeyError"
+    ):
+        both.select(sash.udaf(Broken(), "string")("s").over(window)).collect()
 
 
 def test_several_columns_several_answers_and_a_condition_above(df: DataFrame) -> None:

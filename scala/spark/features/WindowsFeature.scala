@@ -28,8 +28,9 @@ private[spark] object WindowsFeature extends Feature {
     extensions.injectResolutionRule(guard.rule(CommonBounds(_)))
     // aggregates over moving frames that Spark's analyzer refuses
     extensions.injectResolutionRule(guard.rule(WrapMovingAggregates(_, overStreams = false)))
-    extensions.injectOptimizerRule(guard.rule(SlidePythonAggregators(_)))
     extensions.injectOptimizerRule(guard.rule(_ => MergeWindows))
+    // when Spark moves no window any more
+    extensions.injectPreCBORule(guard.rule(SlidePythonAggregators(_)))
   }
 
   override def explained(plan: SparkPlan): Seq[String] = plan match {

@@ -3,6 +3,7 @@ package io.sash.spark.python
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.optimizer.CollapseWindow
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
@@ -28,7 +29,9 @@ import io.sash.spark.plan.WindowFilter
  * runs the UDF, with its batches, its spills and its profilers.
  *
  * The function is declared as not deterministic, although its answers are. So no rule of the
- * optimizer takes rows away below it.
+ * optimizer takes rows away below it. The rule runs when the optimizer has put windows in their
+ * order: Spark moves a window below one with a longer PARTITION BY if it reads none of its
+ * answers, and `place` reads none. Then rows would reach the worker in the order of the latter.
  */
 private[spark] final case class SlidePythonAggregators(session: SparkSession)
     extends Rule[LogicalPlan] {
@@ -36,11 +39,14 @@ private[spark] final case class SlidePythonAggregators(session: SparkSession)
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SashConf.enabled(session)) plan
-    else
-      plan.transformUpWithPruning(_.containsPattern(WINDOW)) {
+    else {
+      val slides = plan.transformUpWithPruning(_.containsPattern(WINDOW)) {
         case window: Window if !window.isStreaming && window.windowExpressions.exists(isOurs) =>
           slid(window)
       }
+      // `place` goes into a window below of the same keys and order
+      if (slides.fastEquals(plan)) plan else CollapseWindow(slides)
+    }
 }
 
 private[spark] object SlidePythonAggregators {
@@ -166,12 +172,14 @@ private[spark] object SlidePythonAggregators {
 
   /**
    * The keys of a row, for the text of an error, as far as Python knows their types. Only the
-   * first row of each key has them.
+   * first row of each key has them. Two keys may have one name, and Arrow wants fields of
+   * different names, so a number precedes each.
    */
   private def keys(partitionSpec: Seq[Expression], place: Attribute): Expression = {
     val named = partitionSpec.zipWithIndex.collect {
-      case (a: NamedExpression, _) if isPlain(a.dataType) => Seq(Literal(a.name), a)
-      case (e, i) if isPlain(e.dataType)                  => Seq(Literal(s"key${i + 1}"), e)
+      case (e, i) if isPlain(e.dataType) =>
+        val name = Some(e).collect { case a: NamedExpression => a.name }.getOrElse(s"key${i + 1}")
+        Seq(Literal(s"${i + 1} $name"), e)
     }
     if (named.isEmpty) Literal(true)
     else {

@@ -80,13 +80,22 @@ private[refresh] object ChangedRows extends PredicateHelper {
     plan match {
       case t: ChangedTable =>
         val rows = changes(t.name)
-        val columns = t.output.map { a =>
-          val value = rows.output.find(_.name == a.name).getOrElse {
-            throw ChangedTable.refuse(s"it reads ${a.name} of ${t.name}, which changed rows lack")
-          }
-          Alias(value, a.name)(a.exprId, a.qualifier)
+        def as(columns: Seq[Attribute]) = Project(
+          columns.map { a =>
+            val value = rows.output.find(_.name == a.name).getOrElse {
+              val why = s"it reads ${a.name} of ${t.name}, which changed rows lack"
+              throw ChangedTable.refuse(why)
+            }
+            Alias(value, a.name)(a.exprId, a.qualifier)
+          },
+          rows
+        )
+        val changed = t.table match {
+          // Spark pads columns of CHAR above a table
+          case p @ Project(_, table: LeafNode) => p.copy(child = as(table.output))
+          case table                           => as(table.output)
         }
-        ChangedRows(Some(Project(columns, rows)), AttributeSet.empty)
+        ChangedRows(Some(changed), AttributeSet.empty)
       case _ if !ChangedTable.isIn(plan) => ChangedRows(None, AttributeSet.empty)
       case w: Window =>
         val answers = w.windowExpressions.map(nothing)

@@ -13,7 +13,8 @@ import org.apache.spark.sql.types.{ArrayType, DataType, LongType}
  * An aggregate that joins spans of time where they meet. The answer is an array with the first
  * and the last time of each span, in order.
  *
- * Cost: amortised O(log n) comparisons a row for n joined spans, and 32 bytes for each of them.
+ * Cost: amortised O(log n) comparisons a row for n joined spans, and up to 64 bytes for each of
+ * them.
  */
 private[refresh] final case class JoinedSpans(
     first: Expression,

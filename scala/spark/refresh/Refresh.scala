@@ -66,9 +66,10 @@ final class Refresh private (
     val ends = Alias(JoinedSpans(first, last).toAggregateExpression(), "ends")(explicitMetadata =
       Some(Spans.Mark)
     )
-    val byKey = RefreshInternals.kept(run(Aggregate(of, of :+ ends, places)))
-    val spans = byKey.where("size(ends) > 0")
-    val found = spans
+    // without keys, an aggregate has a row for no changes, too
+    val byKey =
+      RefreshInternals.kept(run(Aggregate(of, of :+ ends, places)).where("size(ends) > 0"))
+    val found = byKey
       .selectExpr(
         Seq("count(1)", "sum(size(ends)) div 2", "min(ends[0])", "max(element_at(ends, -1))") ++
           of.map(key => s"count(${key.name})"): _*
@@ -77,7 +78,7 @@ final class Refresh private (
     // without spans, 0 does as an end
     def number(at: Int): Long = if (found.isNullAt(at)) 0L else found.getLong(at)
     Spans(
-      seen(spans),
+      seen(byKey),
       byKey.queryExecution.analyzed,
       mayBeNull = of.indices.map(i => number(4 + i) < number(0)),
       keys = number(0),
@@ -250,6 +251,14 @@ object Refresh {
       .flatMap(_.metrics.get("numOutputRows"))
       .map(_.value)
       .sum
+  }
+
+  /** The rows with a column `same`: whether `before` and `row` have the same bytes. */
+  def compared(rows: DataFrame): DataFrame = {
+    val plan = rows.queryExecution.analyzed
+    def column(name: String) = plan.output.find(_.name == name).get
+    val same = Alias(SameBytes(column("before"), column("row")), "same")()
+    RefreshInternals.rows(rows.sparkSession, Project(plan.output :+ same, plan))
   }
 
   private object ExecutedPlan extends AdaptiveSparkPlanHelper

@@ -194,7 +194,7 @@ private[refresh] object RowsBelow extends PredicateHelper {
       (w.partitionSpec ++ w.orderSpec.map(_.child)).flatMap(_.references)
     )
     below.and(w.windowExpressions.map { e =>
-      val windows = e.collect { case x: WindowExpression if !leavesOut(w.child, x) => x }
+      val windows = e.collect { case x: WindowExpression if !leavesOut(w.child, x, zone) => x }
       val own =
         if (isOwn) WindowReach.Own
         else if (isByTime) windows.map(WindowReach.of(_, zone)).foldLeft(WindowReach.Own)(_ max _)
@@ -207,9 +207,11 @@ private[refresh] object RowsBelow extends PredicateHelper {
    * Whether the FILTER of a window over a range is false for each of these rows. So it is for
    * labels in a union with events, if the window is over the events alone.
    */
-  private def leavesOut(rows: LogicalPlan, window: WindowExpression): Boolean =
+  private def leavesOut(rows: LogicalPlan, window: WindowExpression, zone: String): Boolean =
     window.windowFunction match {
-      case AggregateExpression(f, _, _, Some(condition), _) if isOfRange(f, window.windowSpec) =>
+      case AggregateExpression(f, _, _, Some(condition), _)
+          if isOfRange(f, window.windowSpec) &&
+            !WindowReach.isOvertaken(window.windowSpec, zone) =>
         val shown = condition.transform { case WindowFilter(c) => c }
         splitConjunctivePredicates(shown).exists { c =>
           val value = origin(rows, c)

@@ -41,7 +41,8 @@ private[refresh] final case class Spans(
   /**
    * The rows of a plan that lie in a span of their key, or within reach of one.
    *
-   * @param keys the row's key, in the order of the spans' keys
+   * @param keys the row's key, in the order of the spans' keys. A key with columns that the plan
+   *   does not have, such as those of hop windows above it, leaves out no row
    * @param time the row's time; if there is none, the spans have no limits
    */
   def near(
@@ -53,8 +54,9 @@ private[refresh] final case class Spans(
     // a plan may be joined with the spans several times, so each join has its own columns
     val columns = byKey.output.map(a => Alias(a, a.name)())
     val ofKey :+ ends = columns.map(_.toAttribute)
-    val equal = keys.zip(ofKey).zip(mayBeNull).map { case ((key, span), hasNull) =>
-      if (hasNull) EqualNullSafe(key, span) else EqualTo(key, span)
+    val equal = keys.zip(ofKey).zip(mayBeNull).collect {
+      case ((key, span), hasNull) if key.references.subsetOf(of.outputSet) =>
+        if (hasNull) EqualNullSafe(key, span) else EqualTo(key, span)
     }
     val inside = time.filter(_ => reach.openEnds < 2).map(within(_, ends, reach))
     val condition = (equal ++ inside).reduceOption(And)

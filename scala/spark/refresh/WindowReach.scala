@@ -63,6 +63,14 @@ private[refresh] object WindowReach {
     }
   }
 
+  /** Whether the frame of a row may end where the frame of a row before it ends. */
+  def isOvertaken(spec: WindowSpecDefinition, zone: String): Boolean =
+    spec.frameSpecification match {
+      case SpecifiedWindowFrame(RangeFrame, lower, upper) if spec.orderSpec.nonEmpty =>
+        new OfOrder(spec.orderSpec, zone).overtaken(Seq(lower, upper)) > 0
+      case _ => false
+    }
+
   /** Reaches in the direction of an order. */
   private final class OfOrder(order: Seq[SortOrder], zone: String) {
     private val time = order.head.child
@@ -111,7 +119,8 @@ private[refresh] object WindowReach {
       case SpecifiedWindowFrame(RowFrame, lower, upper) =>
         WindowReach(ofRows(lower, -1), ofRows(upper, 1))
       case SpecifiedWindowFrame(RangeFrame, lower, upper) =>
-        WindowReach(ofRange(lower, -1), ofRange(upper, 1))
+        val reach = WindowReach(ofRange(lower, -1), ofRange(upper, 1))
+        reach max back(Some(overtaken(Seq(lower, upper))))
       case _ => Endless
     }
 
@@ -129,6 +138,22 @@ private[refresh] object WindowReach {
       case _: SpecialFrameBoundary => None
       case distance =>
         moves(distance).map { case (least, most) => math.max(0L, if (side < 0) -least else most) }
+    }
+
+    /**
+     * How far before a row another row may lie whose frame has a later end. The ends of a frame
+     * never move back from row to row, so the row's frame has that end, too. A month from January
+     * 28 ends on the same day as a month from January 31, perhaps at a later hour. Where clocks
+     * change, so may days: the change is less than the slack.
+     */
+    def overtaken(ends: Seq[Expression]): Long = time.dataType match {
+      case TimeUnit(Micro) =>
+        val calendar = ends.filter(Distance.fixedMicros(time, _, zone).isEmpty)
+        val slacks = calendar.flatMap(ConstantInterval.of).map { i =>
+          TwoDays + (if (i.months == 0) 0L else 3 * MICROS_PER_DAY)
+        }
+        slacks.maxOption.getOrElse(0L)
+      case _ => 0L // dates move to dates in their order
     }
 
     /** The least and the greatest amount by which a distance moves a time; none if unknown. */

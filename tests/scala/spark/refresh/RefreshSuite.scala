@@ -93,6 +93,28 @@ class RefreshSuite extends SashSuite {
     }
   }
 
+  test("a frame reaches back to a row whose frame ends later") {
+    val day = 24 * 3600 * 1000000L
+    val at = 20 * 3600 * 1000000L
+    val month = "RANGE BETWEEN CURRENT ROW AND INTERVAL 1 MONTH FOLLOWING"
+    val two = "RANGE BETWEEN INTERVAL 1 DAY FOLLOWING AND INTERVAL 2 DAYS FOLLOWING"
+    withSettings("spark.sql.session.timeZone" -> "UTC") {
+      val span = s"${at - 33 * day}..${at + 5 * day}"
+      assert(spans(over("h", month)) == Seq(span))
+      assert(spans(over("h DESC", month)) == Seq(s"${at - 5 * day}..${at + 33 * day}"))
+      assert(spans(over("h", two)) == Seq(s"${at - 2 * day}..$at"))
+      // rows that a FILTER leaves out have frames, too
+      val both = "(SELECT k, h, 0 AS o FROM events UNION ALL " +
+        "SELECT 1 AS k, timestamp_seconds(id) AS h, 1 AS o FROM range(40))"
+      val counted = over("h", month, "count(*) FILTER (WHERE o = 1)").replace("events", both)
+      assert(spans(counted) == Seq(span))
+    }
+    withSettings("spark.sql.session.timeZone" -> "America/New_York") {
+      assert(spans(over("h", two)) == Seq(s"${at - 4 * day}..${at + 2 * day}"))
+    }
+    assert(spans(over("d", month)) == Seq("-11..20"))
+  }
+
   test("kinds of window reach as far as they say") {
     Seq(
       "time_window(INTERVAL 0.000005 SECONDS)" -> "20..25",
@@ -140,6 +162,16 @@ class RefreshSuite extends SashSuite {
         "WHERE e.k = l.k AND e.t >= l.t - 5 AND e.t < l.t) f"
     assert(spans(lateral) == Seq("20..25"))
     assert(spans(lateral.replace("e.t >= l.t - 5 AND e.t < l.t", "e.t > l.t")) == Seq("..20"))
+  }
+
+  test("a column made of a hop window is a key, and leaves out no row below it") {
+    val hops = "SELECT k, window.start AS s, hour(window.end) AS e, sum(x) AS a FROM events " +
+      "GROUP BY k, window(ts, '6 microseconds', '2 microseconds')"
+    assert(spans(hops) == Seq("16..16", "18..18", "20..20"))
+    val plan = refresh(hops, spark.table("events").where("t = 20"))
+    assert(plan.keyNames.toSeq == Seq("k", "e"))
+    val answers = plan.answers(plan.spans).collect().toSet
+    assert(answers.size == 3 && answers.subsetOf(spark.sql(hops).collect().toSet))
   }
 
   test("a changed label is answered alone") {
@@ -256,11 +288,13 @@ class RefreshSuite extends SashSuite {
       spark.sql("INSERT INTO chars SELECT 'ab', 'c', CAST(id AS INT) FROM range(40)")
       val query = "SELECT k, v, t, count(*) OVER (PARTITION BY k, v ORDER BY t RANGE 2 " +
         "PRECEDING) AS n FROM chars"
-      val changed = ofClassic(spark.table("chars").where("t = 20"))
-      val plan = Refresh.of(ofClassic(spark.sql(query)), Map("chars" -> changed).asJava)
-      val found = plan.spans
-      assert(found.rows.collect().map(_.toString) === Seq("[ab  ,c,20,22]"))
-      assert(plan.answers(found).count() == 3)
+      val bare = spark.sql("SELECT 'ab' AS k, 'c' AS v, 20 AS t")
+      Seq(spark.table("chars").where("t = 20"), bare).map(ofClassic).foreach { changed =>
+        val plan = Refresh.of(ofClassic(spark.sql(query)), Map("chars" -> changed).asJava)
+        val found = plan.spans
+        assert(found.rows.collect().map(_.toString) === Seq("[ab  ,c,20,22]"))
+        assert(plan.answers(found).count() == 3)
+      }
       assert(Refresh.tableName(ofClassic(spark.table("chars"))) != null)
     } finally spark.sql("DROP TABLE IF EXISTS chars")
   }
