@@ -11,7 +11,7 @@ import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{SashConf, SashErrors, SparkVersions}
 import io.sash.spark.kinds._
-import io.sash.spark.plan.WindowFilter
+import io.sash.spark.plan.{HiddenKeys, WindowFilter}
 
 /**
  * Windows of aggregators that are written in Python (`sash.udaf`). Rows go to a Python worker
@@ -169,7 +169,7 @@ private[spark] object SlidePythonAggregators {
    * first row of each key has them.
    */
   private def keys(partitionSpec: Seq[Expression], place: Attribute): Expression = {
-    val named = partitionSpec.zipWithIndex.collect {
+    val named = partitionSpec.map(HiddenKeys.shown).zipWithIndex.collect {
       case (a: NamedExpression, _) if isPlain(a.dataType) => Seq(Literal(a.name), a)
       case (e, i) if isPlain(e.dataType)                  => Seq(Literal(s"key${i + 1}"), e)
     }
