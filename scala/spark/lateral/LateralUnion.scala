@@ -57,7 +57,7 @@ private[spark] object LateralUnion {
     val overTimes =
       if (!overStreams) checks.queries
       else queries.map(StreamTimeRange.overTimes(_, labels, zone))
-    val sorted = overTimes.map(q => q.copy(keys = q.keys.sortBy(_.ofLabel.sql)))
+    val sorted = overTimes.map(q => q.copy(keys = q.guardedKeys.sortBy(_.ofLabel.sql)))
     val groups = sorted.indices.groupBy { i =>
       (sorted(i).keys.map(_.ofLabel.canonicalized), sorted(i).time.dataType)
     }
