@@ -102,3 +102,32 @@ def test_a_query_in_sql_over_streams_is_explained(spark):
         "e.ts >= l.ts - INTERVAL 1 HOUR AND e.ts < l.ts) f"
     )
     assert "slides on a stream: LATERAL (SELECT count(" in sash.explanation(df)
+
+
+LAST = "SELECT e.x FROM e WHERE e.k = l.k AND e.x < l.n ORDER BY e.x DESC LIMIT {}"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT * FROM l LEFT JOIN LATERAL (SELECT plus_one(x) AS y FROM ({LAST.format(1)})) f",
+        f"SELECT * FROM l LEFT JOIN LATERAL (SELECT plus_one(x) AS y FROM ({LAST.format(2)})) f",
+        f"SELECT l.n, (SELECT plus_one(x) FROM ({LAST.format(1)})) AS y FROM l",
+        f"SELECT l.n, f.x FROM l LEFT JOIN LATERAL (SELECT * FROM ({LAST.format(2)}) "
+        "WHERE plus_one(x) > 5) f",
+        "SELECT l.n, f.y FROM l LEFT JOIN LATERAL (SELECT max(e.x) AS y FROM e WHERE e.k = l.k "
+        "AND e.x < l.n GROUP BY e.k HAVING plus_one(max(e.x)) > 5) f",
+    ],
+)
+def test_python_is_called_for_a_subquerys_rows_alone(spark, query):
+    """Where a label without a row stays, Spark runs the subquery."""
+    spark.udf.register("plus_one", lambda x: x + 1, "bigint")  # fails for None
+    spark.sql("SELECT id AS n, id % 3 AS k FROM range(12)").createOrReplaceTempView("l")
+    spark.sql("SELECT id AS x, id % 2 AS k FROM range(12)").createOrReplaceTempView("e")
+    answers = spark.sql(query)
+    assert "plus_one runs in Python, for existing rows alone" in sash.explanation(answers)
+    assert len(answers.collect()) >= 12
+    inner = query.replace("LEFT JOIN", "JOIN")
+    if inner != query:
+        assert "slides: LATERAL" in sash.explanation(spark.sql(inner))
+        assert spark.sql(inner).count() > 0

@@ -55,6 +55,13 @@ private[spark] object TimeAxis {
     case _: NumericType => Cast(time, DoubleType)
   }
 
+  /** Whether values of a type have a place on the axis of another type. */
+  def has(axis: DataType, value: DataType): Boolean = (axis, value) match {
+    case (_: NumericType, _: NumericType)                               => true
+    case (TimeUnit(Day | Micro), TimeUnit(Day | Micro) | _: NumericType) => true
+    case _                                                              => false
+  }
+
   /**
    * A time on the axis of another type, with which Spark compares it. On the axis of dates, a
    * timestamp is a number of days of local time, with fractions.

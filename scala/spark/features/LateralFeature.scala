@@ -13,7 +13,7 @@ import io.sash.spark.lateral.{
   SlimFoundRows,
   StreamLateralWindows
 }
-
+import io.sash.spark.plan.HiddenKeys
 import io.sash.spark.slices.{EventSlicesExec, PackFoundRows, SliceStrategy, SliceWindows}
 
 /** Correlated aggregates over a range of another table's rows. */
@@ -25,6 +25,7 @@ private[spark] object LateralFeature extends Feature {
     extensions.injectOptimizerRule(guard.rule(_ => OwnAliases))
     extensions.injectOptimizerRule(guard.rule(_ => SlimFoundRows))
     extensions.injectOptimizerRule(guard.rule(_ => LabelConditions))
+    extensions.injectPreCBORule(guard.rule(_ => HiddenKeys))
     extensions.injectPreCBORule(guard.rule(_ => SliceWindows))
     extensions.injectPreCBORule(guard.rule(_ => PackFoundRows))
     extensions.injectPlannerStrategy(guard.strategy(_ => SliceStrategy))

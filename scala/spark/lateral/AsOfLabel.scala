@@ -72,13 +72,16 @@ private[spark] object AsOfLabel extends Rule[LogicalPlan] {
     val ofTime = ends.filter(e => bareTime(e.time).semanticEquals(bareTime(time)))
     for {
       same <- SameTime.of(ofTime, conf.sessionLocalTimeZone).toOption
-      end <- SeveralEnds.one(same, "upper").toOption.flatten
-    } yield end.value
+      end <- SeveralEnds.value(same)
+    } yield end
   }
 
   /** The time without the casts by which Spark compares it with a value of another type. */
   private def bareTime(time: Expression): Expression = time match {
-    case c: Cast if Cast.canUpCast(c.child.dataType, c.dataType) => bareTime(c.child)
-    case _                                                       => time
+    case c: Cast
+        if Cast.canUpCast(c.child.dataType, c.dataType) &&
+          TimeAxis.has(c.child.dataType, c.dataType) =>
+      bareTime(c.child)
+    case _ => time
   }
 }

@@ -64,6 +64,12 @@ private[lateral] final case class CorrelatedAggregate(
     .reduceOption(And)
     .fold(value)(CorrelatedAggregate.orNull(_, value))
 
+  /** The keys. A label's value that is computed stands behind `ofLabel`, since it may fail. */
+  def guardedKeys: Seq[EqualKeys] = keys.map {
+    case of if of.ofLabel.isInstanceOf[Attribute] => of
+    case of                                       => of.copy(ofLabel = ifApplies(of.ofLabel))
+  }
+
   /** A value of the subquery's row, or NULL if HAVING drops the row. */
   def orNull(value: Expression): Expression =
     having.fold(value)(CorrelatedAggregate.orNull(_, value))

@@ -5,18 +5,21 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{FILTER, UNION, WINDOW}
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.types._
 
 import io.sash.spark.base.Filtered
 import io.sash.spark.kinds.{BoundsWindow, SlidingAggregate}
-import io.sash.spark.plan.WindowFilter
+import io.sash.spark.plan.{HiddenKeys, WindowFilter}
 
 /**
  * Moves a condition on the labels below the window that answers them, from where Spark's rules
  * push it to the scan. A label is in no other label's window, so no other answer changes.
  *
  * [[LateralUnion]] makes such plans. The rule still proves for each plan that no window
- * aggregates labels. It leaves a condition on the keys alone to Spark, which pushes it to labels
- * and events.
+ * aggregates labels. It moves all conditions on labels together, since one may guard the next, as
+ * in `l.k <> 0 AND 10 / l.k > 1`. Conditions that compare keys with constants move to the events,
+ * too.
  */
 private[spark] object LabelConditions extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -60,25 +63,51 @@ private[spark] object LabelConditions extends Rule[LogicalPlan] with PredicateHe
       source: Attribute,
       n: Int
   ): Option[LogicalPlan] = {
-    val keys = AttributeSet.fromAttributeSets(window.partitionSpec.map(_.references))
     val (ofLabels, others) = conditions.partition { c =>
       c.deterministic && !SubqueryExpression.hasCorrelatedSubquery(c) &&
-      !c.references.contains(source) && !c.references.subsetOf(keys) &&
-      c.references.subsetOf(window.child.outputSet)
+      !c.references.contains(source) && c.references.subsetOf(window.child.outputSet)
     }
+    val keys = AttributeSet(window.partitionSpec.map(HiddenKeys.shown).collect {
+      case a: Attribute => a
+    })
     window.child match {
       case union: Union if ofLabels.nonEmpty =>
-        filtered(union, ofLabels, source, n).map { below =>
+        filtered(union, ofLabels, ofLabels.filter(isOfKeys(_, keys)), source, n).map { below =>
           Filtered(others, window.withNewChildren(Seq(below)))
         }
       case _ => None
     }
   }
 
-  /** Filters the union's rows from source `n`; none if the source of some child is unknown. */
+  /**
+   * Whether a condition only compares keys with constants. Such a condition never fails, and all
+   * rows with equal keys meet it or none does.
+   */
+  private def isOfKeys(e: Expression, keys: AttributeSet): Boolean = e match {
+    case _: Literal   => true
+    case a: Attribute => keys.contains(a) && hasOneForm(a.dataType)
+    case _: And | _: Or | _: Not | _: BinaryComparison | _: In | _: InSet | _: IsNull |
+        _: IsNotNull | _: StringPredicate =>
+      e.children.forall(isOfKeys(_, keys))
+    case _ => false
+  }
+
+  /** Whether equal values are the same in every condition, unlike 0.0 and -0.0 in IN. */
+  private def hasOneForm(dataType: DataType): Boolean = dataType match {
+    case FloatType | DoubleType | _: ArrayType | _: StructType => false
+    case other => UnsafeRowUtils.isBinaryStable(other)
+  }
+
+  /**
+   * Filters the union's rows; none if the source of some child is unknown.
+   *
+   * @param ofLabels the conditions on rows from source `n`
+   * @param ofEvents the conditions on other rows
+   */
   private def filtered(
       union: Union,
-      conditions: Seq[Expression],
+      ofLabels: Seq[Expression],
+      ofEvents: Seq[Expression],
       source: Attribute,
       n: Int
   ): Option[LogicalPlan] = {
@@ -86,7 +115,8 @@ private[spark] object LabelConditions extends Rule[LogicalPlan] with PredicateHe
     val sources = union.children.map(sourceOf(_, at))
     Option.unless(sources.contains(None)) {
       union.withNewChildren(union.children.zip(sources).map { case (child, of) =>
-        if (of.contains(n)) Filtered(conditions.map(over(_, union, child)), child) else child
+        val conditions = if (of.contains(n)) ofLabels else ofEvents
+        Filtered(conditions.map(over(_, union, child)), child)
       })
     }
   }
@@ -95,7 +125,9 @@ private[spark] object LabelConditions extends Rule[LogicalPlan] with PredicateHe
     case Project(list, _) =>
       list.lift(at).collect { case Alias(Literal(n: Int, _), _) => n }
     case Filter(_, below) => sourceOf(below, at)
-    case _                => None
+    case local: LocalRelation =>
+      Some(local.data.map(_.getInt(at)).distinct).collect { case Seq(n) => n }
+    case _ => None
   }
 
   /** The condition over a child's columns. `KnownNotNull` is dropped from non-null columns. */

@@ -72,6 +72,29 @@ private[lateral] final case class LateralStep(
 
 private[lateral] object LateralStep {
 
+  /** Whether an operator keeps a label without a row of its subquery, with NULL. */
+  def keepsAll(operator: LogicalPlan): Boolean = operator match {
+    case join: LateralJoin => join.joinType == LeftOuter
+    case _                 => true
+  }
+
+  /**
+   * The reason, if a query is left to Spark where labels without a row of it stay, with NULL. Its
+   * columns and its HAVING are then computed for all labels.
+   */
+  def refusal(query: CorrelatedAggregate): Option[String] = {
+    val kept = query.having.toSeq
+    def find[T](in: Seq[Expression])(of: PartialFunction[Expression, T]): Option[T] =
+      in.flatMap(_.collectFirst(of)).headOption
+    if (query.list.isEmpty && kept.isEmpty) None
+    else
+      find(query.results ++ kept) { case udf: PythonUDF =>
+        s"${udf.name} runs in Python, for existing rows alone; call it above the subquery"
+      }.orElse(find(kept.filter(_ => query.list.nonEmpty)) { case _: ListQuery =>
+        "a filter above LIMIT has IN with a subquery; compute that as a column of a table before"
+      })
+  }
+
   /**
    * The reason, if a join is left to Spark. The condition of a left join decides which columns
    * are NULL, so it becomes part of their expressions.

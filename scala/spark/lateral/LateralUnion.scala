@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.LongType
 import io.sash.spark.base.{Filtered, SparkVersions}
 import io.sash.spark.kinds.{BoundsWindow, OwnBound, SlidingAggregate}
 import io.sash.spark.monoids.{Algorithm, OfCurrentRow}
-import io.sash.spark.plan.WrapMovingAggregates
+import io.sash.spark.plan.{HiddenKeys, WrapMovingAggregates}
 import io.sash.spark.python.SlidePythonAggregators
 import io.sash.spark.windows.{OfSubquery, WindowCall}
 
@@ -57,7 +57,7 @@ private[spark] object LateralUnion {
     val overTimes =
       if (!overStreams) checks.queries
       else queries.map(StreamTimeRange.overTimes(_, labels, zone))
-    val sorted = overTimes.map(q => q.copy(keys = q.keys.sortBy(_.ofLabel.sql)))
+    val sorted = overTimes.map(q => q.copy(keys = q.guardedKeys.sortBy(_.ofLabel.sql)))
     val groups = sorted.indices.groupBy { i =>
       (sorted(i).keys.map(_.ofLabel.canonicalized), sorted(i).time.dataType)
     }
@@ -225,7 +225,8 @@ private[spark] object LateralUnion {
     }
 
     private val spec = WindowSpecDefinition(
-      keyColumns.init,
+      // windows over streams are planned during analysis, before the optimizer
+      if (overStreams) keyColumns.init else keyColumns.init.map(HiddenKeys.hidden),
       Seq(SortOrder(keyColumns.last, Ascending)),
       UnspecifiedFrame
     )
@@ -279,7 +280,6 @@ private[spark] object LateralUnion {
           bounded(risingBound(base))
         case _ => bounded(ownBound(query, _))
       }
-      // windows over streams are planned during analysis, before the optimizer
       val shown = if (overStreams) moved else WrapMovingAggregates.filtered(moved)
       val own = Option.when(call.getTagValue(OneGroup.Made).isEmpty)(LateralSourceText(call))
       shown.setTagValue(OfSubquery.Tag, OfSubquery(query.text, own))

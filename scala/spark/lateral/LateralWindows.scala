@@ -112,7 +112,7 @@ private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
   private def joined(join: LateralJoin): LogicalPlan = {
     for {
       why <- LateralStep.refusal(join.joinType, join.condition)
-      if query(join.right).nonEmpty
+      if query(join.right, LateralStep.keepsAll(join)).nonEmpty
     } reasons.add(join.right, why)
     val (labels, steps) = chain(join)
     if (steps.isEmpty) join else joined(labels, steps)
@@ -140,7 +140,8 @@ private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
   /** The labels below a chain of lateral joins, and the joins that run as windows. */
   private def chain(plan: LogicalPlan): (LogicalPlan, Seq[LateralStep]) = plan match {
     case join: LateralJoin if LateralStep.refusal(join.joinType, join.condition).isEmpty =>
-      query(join.right).fold((plan, Seq.empty[LateralStep])) { query =>
+      val subquery = query(join.right, LateralStep.keepsAll(join))
+      subquery.fold((plan, Seq.empty[LateralStep])) { query =>
         val step = LateralStep(query, join.joinType, join.condition)
         val (labels, below) = chain(join.left)
         if (readsOnly(query, labels, join.left)) (labels, below :+ step)
@@ -173,16 +174,26 @@ private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
       query.besideCalls.subsetOf(around.outputSet) &&
       (!overStreams || refusal(query, labels).isEmpty)
 
-  /** The reason, if a subquery compares a range and cannot run on a stream. */
-  def refusal(subquery: SubqueryExpression, labels: LogicalPlan): Option[String] =
+  /**
+   * The reason, if a subquery compares a range and cannot run on a stream.
+   *
+   * @param keepsAll whether a label without a row of the subquery stays, with NULL
+   */
+  def refusal(
+      subquery: SubqueryExpression,
+      labels: LogicalPlan,
+      keepsAll: Boolean
+  ): Option[String] =
     parsed(subquery).flatMap {
-      case Right(query) =>
-        query.calls
-          .flatMap(LateralUnion.refusal(_, overStreams))
-          .headOption
-          .orElse(refusal(query, labels))
+      case Right(query) => refusal(query, keepsAll).orElse(refusal(query, labels))
       case Left(why) => Some(why)
     }
+
+  private def refusal(query: CorrelatedAggregate, keepsAll: Boolean): Option[String] =
+    query.calls
+      .flatMap(LateralUnion.refusal(_, overStreams))
+      .headOption
+      .orElse(if (keepsAll) LateralStep.refusal(query) else None)
 
   /**
    * The reason, if a query cannot run on a stream. Labels and events have to be streams with
@@ -207,10 +218,13 @@ private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
   }
 
   /** The aggregate of a subquery. None if Spark runs it; then the reason is noted. */
-  private def query(subquery: SubqueryExpression): Option[CorrelatedAggregate] =
+  private def query(
+      subquery: SubqueryExpression,
+      keepsAll: Boolean
+  ): Option[CorrelatedAggregate] =
     parsed(subquery) match {
       case Some(Right(query)) =>
-        val refused = query.calls.flatMap(LateralUnion.refusal(_, overStreams)).headOption
+        val refused = refusal(query, keepsAll)
         refused.fold(reasons.forget(subquery.plan))(reasons.add(subquery, _))
         Option.when(refused.isEmpty)(query.copy(text = SubquerySourceText(subquery)))
       case Some(Left(why)) =>
@@ -240,7 +254,7 @@ private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
       subquery: SubqueryExpression,
       labels: LogicalPlan
   ): Option[CorrelatedAggregate] = {
-    val readQuery = query(subquery)
+    val readQuery = query(subquery, keepsAll = true)
     readQuery
       .flatMap { query =>
         if (query.list.nonEmpty) Some(LateralWindows.OfRows)

@@ -38,6 +38,10 @@ private[lateral] object SeveralEnds {
   private def sign(e: End): String =
     (if (e.isLower) ">" else "<") + (if (e.bound.isIncluded) "=" else "")
 
+  /** The greatest lower end or the least upper end, whether or not ends belong to the range. */
+  def value(ends: Seq[End]): Option[Expression] =
+    nearest(ends.distinctBy(_.bound.value.canonicalized)).map(_.value)
+
   private def nearest(ends: Seq[End]): Option[OwnBound] = ends match {
     case Seq()    => None
     case Seq(end) => Some(end.bound)

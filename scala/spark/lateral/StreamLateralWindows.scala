@@ -22,7 +22,7 @@ private[spark] object StreamLateralWindows extends Rule[LogicalPlan] {
       ) {
         case p if p.resolved && askedBy(p).nonEmpty && p.exists(overStreams(_).nonEmpty) =>
           p.foreach(
-            overTables(_).foreach(a => rewrite.refusal(a.subquery, a.labels).foreach(a.fail))
+            overTables(_).foreach(a => a.refusal(rewrite).foreach(a.fail))
           )
           val rewritten = if (rewrite.isDefinedAt(p) && overStreams(p).nonEmpty) rewrite(p) else p
           // Spark runs no subquery over a stream
@@ -65,6 +65,10 @@ private[spark] object StreamLateralWindows extends Rule[LogicalPlan] {
       case _                                                       => false
     }
 
+    /** The reason, if the subquery compares a range and cannot run on a stream. */
+    def refusal(rewrite: LateralRewrite): Option[String] =
+      rewrite.refusal(subquery, labels, LateralStep.keepsAll(operator))
+
     private def word: String = subquery match {
       case _: LateralSubquery => "LATERAL"
       case _: Exists          => "EXISTS"
@@ -96,8 +100,7 @@ private[spark] object StreamLateralWindows extends Rule[LogicalPlan] {
     def fault(rewrite: LateralRewrite): String = (subquery, operator) match {
       case (_: ScalarSubquery, _: Aggregate) => LateralWindows.InGroups
       case _ =>
-        rewrite
-          .refusal(subquery, labels)
+        refusal(rewrite)
           .orElse(ofJoin)
           .orElse(ofIn)
           .getOrElse(

@@ -12,7 +12,7 @@ import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{SashConf, SashErrors, SparkVersions}
 import io.sash.spark.kinds._
-import io.sash.spark.plan.WindowFilter
+import io.sash.spark.plan.{HiddenKeys, WindowFilter}
 
 /**
  * Windows of aggregators that are written in Python (`sash.udaf`). Rows go to a Python worker
@@ -176,7 +176,7 @@ private[spark] object SlidePythonAggregators {
    * different names, so a number precedes each.
    */
   private def keys(partitionSpec: Seq[Expression], place: Attribute): Expression = {
-    val named = partitionSpec.zipWithIndex.collect {
+    val named = partitionSpec.map(HiddenKeys.shown).zipWithIndex.collect {
       case (e, i) if isPlain(e.dataType) =>
         val name = Some(e).collect { case a: NamedExpression => a.name }.getOrElse(s"key${i + 1}")
         Seq(Literal(s"${i + 1} $name"), e)

@@ -143,6 +143,13 @@ class AsOfLabelSuite extends StreamSuite with LateralSuite {
     )
   }
 
+  test("two upper ends, one of which belongs to the range") {
+    create()
+    val range = "e.d >= l.d - 10 AND e.d < l.d"
+    checkLabels(s"$range AND e.d <= date_add(l.d, 3)", calls("e.d", days))
+    checkLabels(s"$range AND e.d <= date_sub(l.d, 3)", calls("e.d", days), ago = 3)
+  }
+
   test("times of other types", Slow) {
     create()
     checkLabels("e.s >= l.s - INTERVAL 10 SECONDS AND e.s < l.s", calls("e.s", seconds))
@@ -162,7 +169,13 @@ class AsOfLabelSuite extends StreamSuite with LateralSuite {
   test("a range without an upper end, and one of another time") {
     create()
     val model: Model = (rows, _) => weighed(rows, rows.flatMap(_.time).maxOption)(halved, _.value)
-    for (range <- Seq("e.t >= l.t - 10", "e.t + e.id >= l.t - 30 AND e.t + e.id < l.t"))
+    for (
+      range <- Seq(
+        "e.t >= l.t - 10",
+        "e.t + e.id >= l.t - 30 AND e.t + e.id < l.t",
+        "string(e.t) < string(l.t)"
+      )
+    )
       checkLabels(range, Seq("decayed_sum(e.x, e.t, 5)" -> model))
   }
 

@@ -61,12 +61,59 @@ final class LabelConditionsSuite extends FileTables {
     assert(!pushed(frame, "labels").exists(_.contains("(q,")), frame.queryExecution.optimizedPlan)
   }
 
-  test("a condition on the keys is one of labels and events") {
-    val query = s"SELECT l.id, f.n FROM labels l, LATERAL $sums f WHERE l.k > 1"
+  for (
+    (condition, text) <- Seq(
+      "l.k > 1" -> "GreaterThan(k,1)",
+      "l.k IN (1, 2)" -> "In(k, [1,2])"
+    )
+  ) test(s"a condition on the keys is one of labels and events: $condition") {
+    val query = s"SELECT l.id, f.n FROM labels l, LATERAL $sums f WHERE $condition"
     val frame = check(spark.sql(query))
     assert(sliding(frame).nonEmpty)
     for (table <- Seq("labels", "events"))
-      assert(pushed(frame, table).forall(_.contains("GreaterThan(k,1)")), table)
+      assert(pushed(frame, table).forall(_.contains(text)), table)
+  }
+
+  for (
+    condition <- Seq(
+      "10 / (l.k - 3) < 0",
+      "CAST(elt(l.k + 1, '1', '2', '3', 'none') AS INT) > 1"
+    )
+  ) test(s"a condition that fails for events of no label: $condition") {
+    checkWindows(s"SELECT l.id, f.n FROM labels l, LATERAL $sums f WHERE $condition")
+  }
+
+  for (
+    condition <- Seq(
+      "10 / (l.k * (l.q + 1)) > 0",
+      "CAST(IF(l.k = 0, 'none', l.q) AS INT) > 1"
+    )
+  ) test(s"a condition that fails without the one before it: $condition") {
+    val guarded = s"l.k <> 0 AND $condition"
+    checkWindows(s"SELECT l.id, f.n FROM labels l, LATERAL $sums f WHERE $guarded")
+    checkWindows(s"SELECT * FROM (SELECT *, $sums AS n FROM labels l) l WHERE $guarded")
+  }
+
+  for (
+    (values, condition) <- Seq(
+      "'X' COLLATE UTF8_LCASE, 'x' COLLATE UTF8_LCASE" -> "hex(l.c) = '58'",
+      "'X' COLLATE UTF8_LCASE, 'x' COLLATE UTF8_LCASE" -> "l.c COLLATE UTF8_BINARY = 'X'",
+      "0.0D, -0.0D" -> "string(l.c) = '0.0'"
+    );
+    slices <- Seq("-1", "0")
+  ) test(s"a condition that tells equal keys apart: $condition, $slices") {
+    val Array(one, other) = values.split(", ")
+    spark.sql(s"SELECT $one AS c, 5 AS t").repartition(2).createOrReplaceTempView("upper")
+    spark
+      .sql(s"SELECT c, t FROM VALUES ($one, 1), ($other, 2) AS e(c, t)")
+      .repartition(2)
+      .createOrReplaceTempView("both")
+    withSettings("spark.sash.lateral.sliceThreshold" -> slices) {
+      checkWindows(
+        "SELECT l.t, f.n FROM upper l, LATERAL (SELECT count(*) AS n FROM both e WHERE " +
+          s"e.c = l.c AND e.t < l.t) f WHERE $condition"
+      )
+    }
   }
 
   test("a condition that fails has Spark's error") {

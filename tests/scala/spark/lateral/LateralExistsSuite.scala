@@ -32,7 +32,9 @@ final class LateralExistsSuite extends LateralSuite {
       s"SELECT * FROM l WHERE x + 1 IN (SELECT p $own) AND id > 2",
       "SELECT * FROM l WHERE (x, ts) IN (SELECT p, ts FROM e WHERE e.k = l.k AND e.ts <= l.ts)",
       s"SELECT * FROM l WHERE EXISTS (SELECT 1 $own) AND x NOT IN (SELECT p FROM e WHERE p > 3)",
-      s"SELECT *, EXISTS (SELECT 1 $own) FROM l WHERE id IN (SELECT p FROM e)"
+      s"SELECT *, EXISTS (SELECT 1 $own) FROM l WHERE id IN (SELECT p FROM e)",
+      "SELECT * FROM l WHERE EXISTS (SELECT 1 FROM e WHERE l.x <> 0 AND e.k = 4 DIV l.x " +
+        "AND e.ts < l.ts)"
     )
   ) test(query) {
     tables()

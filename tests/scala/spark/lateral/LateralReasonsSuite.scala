@@ -178,6 +178,9 @@ final class LateralReasonsSuite extends LateralSuite {
       "f.n > (SELECT min(x) FROM e)") ->
       ("LEFT JOIN LATERAL has the condition (f.n > (SELECT min(x) FROM e)), which has a subquery;" +
         " compute that as a column before"),
+    ("SELECT * FROM l LEFT JOIN LATERAL (SELECT * FROM (SELECT e.x FROM e WHERE " +
+      s"$own ORDER BY e.v, e.ts LIMIT 2) AS f WHERE f.x NOT IN (SELECT id FROM l))") ->
+      "a filter above LIMIT has IN with a subquery; compute that as a column of a table before",
     // scalar subqueries
     s"SELECT *, (SELECT e.x FROM e WHERE $own AND e.x > 99) AS n FROM l" ->
       "it takes the rows as they are; aggregate them, or write ORDER BY … LIMIT 1",

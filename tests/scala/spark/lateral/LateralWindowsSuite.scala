@@ -181,6 +181,11 @@ final class LateralWindowsSuite extends LateralSuite {
       }
     }
 
+    /** A condition that may fail without the one before it, which is on a key. */
+    private def above: String =
+      if (keys.isEmpty || in(2)) ""
+      else " WHERE l.k0 IS NOT NULL AND 10 / IF(l.k0 IS NULL, 0, l.id) > 2"
+
     def query: String = random.nextInt(4) match {
       case 0 =>
         val columns = Seq.fill(1 + random.nextInt(2))(s"(${subquery(Seq(one(aggregates)))})")
@@ -194,7 +199,7 @@ final class LateralWindowsSuite extends LateralSuite {
         s"SELECT * FROM labels l WHERE id > 1 AND $condition"
       case _ =>
         val joins = (0 to random.nextInt(3)).map(lateral)
-        s"SELECT * FROM labels l ${joins.mkString(" ")}"
+        s"SELECT * FROM labels l ${joins.mkString(" ")}$above"
     }
   }
 
