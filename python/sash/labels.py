@@ -103,10 +103,11 @@ def window_join(
 
     Cost:
         One shuffle and one order of labels and events together. Each row then costs a constant
-        number of combines, amortized, whatever the span. With times that are numbers, spans of
-        months and own spans a label costs O(log n) combines, and DISTINCT, medians and modes
-        cost as much as the window is long. With ``known``, or if a feature reads the label's
-        columns, Spark first joins each label with its events in the windows, one row a pair.
+        number of combines, amortized, whatever the span. With DOUBLE or DECIMAL times, spans of
+        months, spans of days where clocks change, ranges without an upper end, and ends from a
+        column a label costs O(log n) combines, and DISTINCT, medians and modes cost as much as
+        the window is long. With ``known``, or if a feature reads the label's columns, Spark
+        first joins each label with its events in the windows, one row a pair.
 
     Raises:
         PySparkTypeError: an argument is of the wrong type; the message names the right one.

@@ -30,7 +30,7 @@ import io.sash.spark.windows.{OfSubquery, WindowCall}
  *           Project  events of the first table, …
  * }}}
  * Queries over one table share its rows. Queries whose keys are the same expressions over the
- * label share one exchange.
+ * label, and whose times have one type, share one exchange.
  *
  * @param answers for each query, the output column of each aggregate, by its canonical form
  */

@@ -41,7 +41,7 @@ final class LateralWindowsSuite extends LateralSuite {
     "DECIMAL(10,2)" -> TimeType((0 to 12).map(n => s"$n.25") :+ "NULL", Seq("2.5", "0.01"), "w"),
     "DOUBLE" -> TimeType(
       (0 to 8).map(_.toString) ++
-        Seq("NULL", "'NaN'", "'Infinity'", "'-Infinity'", "-0.0", "0.0", "0.1"),
+        Seq("NULL", "'NaN'", "'Infinity'", "'-Infinity'", "-0.0D", "0.0", "0.1"),
       Seq("3", "0.1D", "DOUBLE('Infinity')"),
       "w"
     ),
@@ -53,7 +53,7 @@ final class LateralWindowsSuite extends LateralSuite {
   private val keyTypes: Map[String, Seq[String]] = Map(
     "INT" -> Seq("1", "2", "3", "NULL"),
     "STRING" -> Seq("'x'", "'y'", "NULL"),
-    "DOUBLE" -> Seq("0.0", "-0.0", "'NaN'", "1.5", "NULL"),
+    "DOUBLE" -> Seq("0.0", "-0.0D", "'NaN'", "1.5", "NULL"),
     "STRING COLLATE UTF8_LCASE" -> Seq("'x'", "'X'", "'y'", "NULL")
   )
 

@@ -49,7 +49,7 @@ final class SliceLawsSuite extends LateralSuite {
     "INT" -> Seq("1", "2", "-3", "NULL"),
     "DATE" -> Seq("'2026-01-01'", "'1969-12-31'", "NULL"),
     "STRING" -> Seq("'x'", "'y'", "'a longer key than eight bytes'", "''", "NULL"),
-    "DOUBLE" -> Seq("0.0", "-0.0", "'NaN'", "1.5", "NULL"),
+    "DOUBLE" -> Seq("0.0", "-0.0D", "'NaN'", "1.5", "NULL"),
     "DECIMAL(20, 1)" -> Seq("1.5", "2", "NULL"),
     "BOOLEAN" -> Seq("true", "false", "NULL"),
     "BINARY" -> Seq("'x'", "''", "NULL"),
