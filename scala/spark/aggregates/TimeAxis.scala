@@ -57,9 +57,9 @@ private[spark] object TimeAxis {
 
   /** Whether values of a type have a place on the axis of another type. */
   def has(axis: DataType, value: DataType): Boolean = (axis, value) match {
-    case (_: NumericType, _: NumericType)                               => true
+    case (_: NumericType, _: NumericType)                                => true
     case (TimeUnit(Day | Micro), TimeUnit(Day | Micro) | _: NumericType) => true
-    case _                                                              => false
+    case _                                                               => false
   }
 
   /**

@@ -186,7 +186,7 @@ private[lateral] final class LateralRewrite(zone: String, overStreams: Boolean)
   ): Option[String] =
     parsed(subquery).flatMap {
       case Right(query) => refusal(query, keepsAll).orElse(refusal(query, labels))
-      case Left(why) => Some(why)
+      case Left(why)    => Some(why)
     }
 
   private def refusal(query: CorrelatedAggregate, keepsAll: Boolean): Option[String] =

@@ -101,7 +101,7 @@ private[lateral] object TimeDifference {
       }
 
   private def of(e: Expression): Option[TimeDifference] = e match {
-    case Cast(child, LongType, _, _) if child.dataType == IntegerType => of(child)
+    case Cast(child, LongType, _, _) if child.dataType == IntegerType             => of(child)
     case Cast(child, to: DayTimeIntervalType, _, _) if isKept(child.dataType, to) => of(child)
     case s: SubtractTimestamps if s.dataType.isInstanceOf[DayTimeIntervalType] =>
       val Seq(end, start) = Seq(s.left, s.right).map(onClock(_, s.timeZoneId))

@@ -156,7 +156,10 @@ class HopConditionsSuite extends HopChecks with Checkers {
     )
     key <- Seq("k", "100 div y")
     place <- Seq("HAVING", "WHERE")
-  } test(s"rows of no wanted window do not fail: $argument by $key, $place $condition", each(5): _*) {
+  } test(
+    s"rows of no wanted window do not fail: $argument by $key, $place $condition",
+    each(5): _*
+  ) {
     events.createOrReplaceTempView("events")
     // y of the first minute is an error
     val rows =

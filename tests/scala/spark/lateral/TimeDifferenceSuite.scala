@@ -120,7 +120,9 @@ final class TimeDifferenceSuite extends LateralSuite {
       }
       for (
         Kind(difference, constants, _) <- kinds ++ narrowed;
-        sign <- Seq("=", "<=>", "<=").take(if (narrowed.exists(_.difference == difference)) 3 else 2)
+        sign <- Seq("=", "<=>", "<=").take(
+          if (narrowed.exists(_.difference == difference)) 3 else 2
+        )
       ) {
         val columns = constants.zipWithIndex.map { case (c, i) =>
           s"(SELECT count(*) FROM e WHERE $difference $sign $c AND e.k <= l.k) AS c$i"
