@@ -77,10 +77,6 @@ class StreamPlansSuite extends StreamSuite {
           |  collect_list(x) OVER (PARTITION BY k ORDER BY ts, id ROWS BETWEEN 9 PRECEDING AND 3 PRECEDING) AS c,
           |  median(x) OVER (PARTITION BY k, count_window(9), window_slide(4) ORDER BY ts, id) AS d
           |  FROM events""".stripMargin,
-      "a FILTER that guards its argument" ->
-        """SELECT id, sum(100 div (x % 3)) FILTER (WHERE x % 3 <> 0) OVER w AS a,
-          |  median(100 div (x % 3)) FILTER (WHERE x % 3 <> 0) OVER w AS m
-          |  FROM events WINDOW w AS (PARTITION BY k ORDER BY ts, id ROWS 5 PRECEDING)""".stripMargin,
       "predicates" ->
         """SELECT id, sum(x) OVER w AS s, count(*) OVER w AS c, max(d) OVER w AS m,
           |  sum(x) OVER (PARTITION BY k ORDER BY ts, id ROWS 3 PRECEDING) AS r
