@@ -36,7 +36,7 @@ private[hops] final class PaneConditions(window: Attribute, pane: Expression, ho
     val each = NamedLambdaVariable(window.name, window.dataType, nullable = false)
     val met = condition.transform { case a: Attribute if a.exprId == window.exprId => each }
     ArrayExists(
-      WindowsOfPane(pane, hops, window.dataType),
+      WindowArray(pane, hops, window.dataType),
       LambdaFunction(met, Seq(each)),
       followThreeValuedLogic = true
     )

@@ -47,7 +47,7 @@ private[spark] final case class WindowsOf(child: Expression, hops: HopPanes, win
 }
 
 /** All windows that have a pane, as an array. */
-private[spark] final case class WindowsOfPane(child: Expression, hops: HopPanes, window: DataType)
+private[spark] final case class WindowArray(child: Expression, hops: HopPanes, window: DataType)
     extends UnaryExpression
     with CodegenFallback {
   override def dataType: DataType = ArrayType(window, containsNull = false)
@@ -60,7 +60,7 @@ private[spark] final case class WindowsOfPane(child: Expression, hops: HopPanes,
 
   override def prettyName: String = "windows_of"
 
-  override protected def withNewChildInternal(newChild: Expression): WindowsOfPane =
+  override protected def withNewChildInternal(newChild: Expression): WindowArray =
     copy(child = newChild)
 }
 
