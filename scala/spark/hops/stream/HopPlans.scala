@@ -3,7 +3,11 @@ package io.sash.spark.hops.stream
 import scala.util.{Left, Right}
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{
+  AggregateExpression,
+  AggregateFunction,
+  Count
+}
 import org.apache.spark.sql.catalyst.optimizer.ColumnPruning
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
@@ -14,6 +18,7 @@ import org.apache.spark.sql.types._
 import io.sash.spark.base.{Filtered, NoWatermark, SashConf}
 import io.sash.spark.hops._
 import io.sash.spark.monoids.{AggregateMonoid, Algorithm, Place}
+import io.sash.spark.plan.WithoutErrors
 import io.sash.spark.streams.checkpoint.StateSignature
 import io.sash.spark.streams.late.LateTable
 import io.sash.spark.streams.plan._
@@ -110,7 +115,7 @@ private[spark] final class HopPlans(
   private def planned(hop: HopAggregate): LogicalPlan = {
     val signature = new Signature(hop.child, conf.caseSensitiveAnalysis)
     val columns = new InputColumns(_.metadata.contains(EventTimeWatermark.delayKey))
-    val calls = hop.calls.map(columns.of)
+    val calls = hop.calls.map(call => columns.of(guarded(call)))
     val keys = hop.keys.zip(hop.keyValues).map { case (k, value) =>
       Alias(SqlInternals.normalized(value), k.name)(explicitMetadata = NoWatermark.Explicit)
     }
@@ -178,6 +183,21 @@ private[spark] final class HopPlans(
       text(hop, input, monoids, signature)
     )
   }
+
+  /** A call whose arguments that can fail are computed only for rows that its FILTER keeps. */
+  private def guarded(call: AggregateExpression): AggregateExpression =
+    call.filter.fold(call) { filter =>
+      def kept(e: Expression): Expression = e match {
+        case order: SortOrder =>
+          order.copy(child = kept(order.child), sameOrderExpressions = Nil)
+        case safe if safe.foldable || WithoutErrors.cannotFail(safe) => safe
+        case other => If(filter, other, Literal.create(null, other.dataType))
+      }
+      val f = call.aggregateFunction
+      call.copy(aggregateFunction =
+        f.withNewChildren(f.children.map(kept)).asInstanceOf[AggregateFunction]
+      )
+    }
 
   private def text(
       hop: HopAggregate,

@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.plans.logical.Window
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 
 import io.sash.spark.base.{NoWatermark, SparkVersions}
-import io.sash.spark.plan.WithoutErrors
 import io.sash.spark.windows.PositionFunctions
 
 /**
@@ -48,17 +47,8 @@ private[spark] final class InputColumns(isHidden: Attribute => Boolean = _ => fa
 
   def of(call: AggregateExpression): AggregateExpression = {
     val f = call.aggregateFunction
-    val arguments = f.children.map(a => column(guarded(call.filter, a)))
-    val over = f.withNewChildren(arguments).asInstanceOf[AggregateFunction]
+    val over = f.withNewChildren(f.children.map(column)).asInstanceOf[AggregateFunction]
     call.copy(aggregateFunction = over, filter = call.filter.map(column))
-  }
-
-  /** An argument that can fail is computed only for rows that the FILTER lets count. */
-  private def guarded(filter: Option[Expression], e: Expression): Expression = e match {
-    case order: SortOrder =>
-      order.copy(child = guarded(filter, order.child), sameOrderExpressions = Nil)
-    case safe if safe.foldable || WithoutErrors.cannotFail(safe) => safe
-    case _ => filter.fold(e)(If(_, e, Literal.create(null, e.dataType)))
   }
 
   private def column(e: Expression): Expression = e match {
