@@ -47,7 +47,7 @@ final class WindowByPolicy(window: SlotWindow, policy: WindowPolicy, output: Out
     extends ByPolicy {
   import WindowByPolicy._
 
-  policy.claimed()
+  policy.claim()
 
   private[this] var stage = Settled
   private[this] var attribute = 0L

@@ -32,12 +32,11 @@ abstract class WindowPolicy {
   private[this] var taken = false
 
   /** Gives the policy to the caller's window, or throws if another window has it. */
-  private[policy] final def claimed(): this.type = {
+  private[policy] final def claim(): Unit = {
     if (taken) {
       throw new IllegalStateException("this policy is another window's; make one for each window")
     }
     taken = true
-    this
   }
 
   /** Called before an element enters. Moves the window, or throws and leaves it as it was. */

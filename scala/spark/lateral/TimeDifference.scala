@@ -33,13 +33,13 @@ private[lateral] final case class TimeDifference(
     val (l, r) = (compared.left, compared.right)
     for {
       first <- units(least(number))
-      after <- units(last(number))
+      latest <- units(last(number))
     } yield compared match {
-      case _: EqualTo | _: EqualNullSafe if first == after => Seq(times(EqualTo(l, r), first))
+      case _: EqualTo | _: EqualNullSafe if first == latest => Seq(times(EqualTo(l, r), first))
       case _: EqualTo | _: EqualNullSafe =>
-        Seq(times(GreaterThanOrEqual(l, r), first), times(LessThanOrEqual(l, r), after))
+        Seq(times(GreaterThanOrEqual(l, r), first), times(LessThanOrEqual(l, r), latest))
       case _: GreaterThanOrEqual | _: LessThan => Seq(times(compared, first))
-      case _                                   => Seq(times(compared, after))
+      case _                                   => Seq(times(compared, latest))
     }
   }
 

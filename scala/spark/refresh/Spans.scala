@@ -41,8 +41,8 @@ private[refresh] final case class Spans(
   /**
    * The rows of a plan that lie in a span of their key, or within reach of one.
    *
-   * @param keys the row's key, in the order of the spans' keys. A key with columns that the plan
-   *   does not have, such as those of hop windows above it, leaves out no row
+   * @param keys the row's key, in the order of the spans' keys. A key leaves out no row if
+   *   the plan lacks a column of it, such as the column of hop windows above the plan
    * @param time the row's time; if there is none, the spans have no limits
    */
   def near(

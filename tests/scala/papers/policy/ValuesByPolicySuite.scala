@@ -55,7 +55,7 @@ class ValuesByPolicySuite extends Laws {
   law("every window triggers as Recalculate does, under every policy", runs = 50) {
     forAllNoShrink(steps) { steps =>
       val wrong = policies.flatMap { policy =>
-        // FiBA makes peers one element, of which a policy by count then counts one
+        // FiBA makes peers one element, and a policy by count counts elements
         val ascends = policy().isInstanceOf[CountPolicy]
         val times = steps.filter(_ > 0 || !ascends).scanLeft(0L)(_ + _).drop(1)
         val expected = triggered(
