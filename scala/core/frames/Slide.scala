@@ -8,8 +8,11 @@ package io.sash.core.frames
  */
 sealed abstract class Slide {
 
-  /** Whether the window slides at row `current`, which is the row after the last call's row. */
+  /** Whether the window slides at row `current`. */
   def isAt(current: Long): Boolean
+
+  /** Says that rows before `current` are no longer asked for. */
+  def moveTo(current: Long): Unit
 
   /** Begins another partition. */
   def clear(): Unit
@@ -25,6 +28,8 @@ sealed abstract class Slide {
 final class CountSlide(every: Long) extends Slide {
   override def isAt(current: Long): Boolean = (current + 1) % every == 0
 
+  override def moveTo(current: Long): Unit = ()
+
   override def clear(): Unit = ()
 
   override def isOver(last: Long, now: Long): Boolean = false
@@ -37,6 +42,8 @@ final class PaneSlide(panes: Rows) extends Slide {
     panes.forgetBefore(current)
     isFirst
   }
+
+  override def moveTo(current: Long): Unit = if (current > 0) panes.forgetBefore(current - 1)
 
   override def clear(): Unit = panes.clear()
 

@@ -4,7 +4,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{
   AggregateExpression,
   AggregateFunction,
-  Count
+  Count,
+  ListAgg
 }
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Window}
 
@@ -31,13 +32,19 @@ private[kinds] object MinPeriods {
     }
   }
 
-  /** The arguments of an aggregate that can be NULL. */
-  def valuesOf(function: AggregateFunction): Seq[Expression] = function.children
-    .map {
-      case order: SortOrder => order.child
-      case e                => e
+  /** The arguments of an aggregate that can be NULL. The delimiter of a list is none of them. */
+  def valuesOf(function: AggregateFunction): Seq[Expression] = {
+    val arguments = function match {
+      case list: ListAgg => list.child +: list.orderExpressions
+      case other         => other.children
     }
-    .filter(e => !e.foldable || e.eval() == null)
+    arguments
+      .map {
+        case order: SortOrder => order.child
+        case e                => e
+      }
+      .filter(e => !e.foldable || e.eval() == null)
+  }
 
   /** A column that is NULL unless the count is great enough. */
   private final class Limited(

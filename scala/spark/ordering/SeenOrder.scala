@@ -11,7 +11,8 @@ import org.apache.spark.sql.execution.window.WindowExecBase
  *
  * Rows that tie in a window come in the order in which the operators below give them. In Spark's
  * own plan, a window below passes rows on by key, with sorted keys. An [[OrderingExec]] passes
- * keys on in any order. An exchange in between loses the order, unless it reads one partition.
+ * keys on in any order. An exchange in between loses the order, unless its input is known to
+ * be one partition when the plan is made.
  */
 private[spark] object SeenOrder {
 

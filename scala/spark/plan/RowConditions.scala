@@ -30,9 +30,12 @@ private[plan] object RowConditions extends PredicateHelper {
   private def of(condition: Expression, window: Window): RowConditions = {
     val all = splitConjunctivePredicates(condition)
     val (first, rest) = all.span(isOfRows(window))
+    // a random number is drawn for the rows that the conditions before it let through
+    val (movable, last) = rest.span(_.deterministic)
     // a condition after one on an answer may rely on that one to prevent an error
-    val (early, others) = rest.partition(c => isOfRows(window)(c) && WithoutErrors.cannotFail(c))
-    RowConditions(first ++ early, others)
+    val (early, others) =
+      movable.partition(c => isOfRows(window)(c) && WithoutErrors.cannotFail(c))
+    RowConditions(first ++ early, others ++ last)
   }
 
   /** Whether the window's input rows are enough to evaluate the condition. */

@@ -29,7 +29,8 @@ import io.sash.spark.windows.{
  * `orderSpec` (`KeyOrder`). Output: the rows in the same order. If every frame ends at or
  * before the current row (ROWS … AND CURRENT ROW), the operator takes part in whole-stage code
  * generation. Otherwise a queue, which can spill, holds each row until all rows of its frame have
- * come. In both cases the operator holds one window in memory, not the partition.
+ * come. In both cases the operator holds one window in memory, and not the partition, unless each
+ * row has bounds of its own.
  *
  * A filter above the window on columns of its input is part of the operator. Each row moves the
  * frames, but only rows that the filter keeps get results and are part of the output.

@@ -3,9 +3,10 @@ package io.sash.spark.plan
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW
+import org.apache.spark.sql.types._
 
 import io.sash.spark.base.SashConf
 import io.sash.spark.kinds.SlidingAggregate
@@ -30,7 +31,10 @@ private[spark] final case class WrapMovingAggregates(session: SparkSession, over
         case window: Window if window.resolved && window.child.isStreaming == overStreams =>
           // windows over streams are planned during analysis, before the optimizer
           val kept = if (overStreams) identity[WindowExpression] _ else filtered _
-          window.transformExpressions { case e: WindowExpression => kept(moved(e)) }
+          val isLegal = hasPlaces(window.child) _
+          window.transformExpressions {
+            case e: WindowExpression if isLegal(e) => kept(moved(e))
+          }
       }
 }
 
@@ -57,6 +61,42 @@ private[spark] object WrapMovingAggregates {
       case s: SlidingAggregate => moving(s.function, distinct).map(of => s.copy(function = of))
       case _                   => MovingAggregate.of(f, distinct)
     }
+
+  /**
+   * False for a list of distinct values in the order of others, with which a value could have
+   * several places. Spark refuses it in a GROUP BY, too.
+   */
+  private def hasPlaces(input: LogicalPlan)(e: WindowExpression): Boolean = {
+    val computed = input match {
+      case Project(columns, _) => columns.collect { case a: Alias => a.exprId -> a.child }.toMap
+      case _                   => Map.empty[ExprId, Expression]
+    }
+    def written(x: Expression) =
+      x.transform { case a: Attribute => computed.getOrElse(a.exprId, a) }
+    e.windowFunction match {
+      case call: AggregateExpression if call.isDistinct =>
+        SlidingAggregate.withoutWindows(call).aggregateFunction match {
+          case list: ListAgg if list.orderingFilled =>
+            val orders = list.orderExpressions.map(o => written(o.child))
+            orders.forall(isSame(written(list.child), _)) && orders.length == 1
+          case _ => true
+        }
+      case _ => true
+    }
+  }
+
+  /** Whether values are equal to each other just if the values of `order` are. */
+  private def isSame(value: Expression, order: Expression): Boolean =
+    value.semanticEquals(order) || (value match {
+      case Cast(from, _, _, _) => from.semanticEquals(order) && hasOneText(order.dataType)
+      case _                   => false
+    })
+
+  private def hasOneText(dataType: DataType): Boolean = dataType match {
+    case ByteType | ShortType | IntegerType | LongType | _: DecimalType => true
+    case BooleanType | DateType | TimestampNTZType                      => true
+    case _                                                              => false
+  }
 
   private def isRefused(call: AggregateExpression, spec: WindowSpecDefinition): Boolean =
     call.isDistinct || (isOrdered(call.aggregateFunction) &&

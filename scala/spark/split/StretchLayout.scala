@@ -73,7 +73,10 @@ private[split] final class StretchLayout(
 
 private[split] object StretchLayout {
 
-  /** The greatest number of times that tasks read a row for others, on average. */
+  /**
+   * The greatest number of times that windows of other tasks hold a row, on average. A task reads
+   * whole stretches to find these rows.
+   */
   val MostReadings = 4L
 
   /** The greatest share of all rows that one task may read, its own and others. */

@@ -78,6 +78,7 @@ private[spark] final class SlidingFrame(
   def moveTo(current: Long, arrived: Long, ended: Boolean): Boolean = {
     val complete = frame.moveTo(current, arrived, ended)
     if (complete && exclusion != null) exclusion.moveTo(current, frame)
+    if (slide != null) slide.moveTo(current)
     complete
   }
 

@@ -65,13 +65,16 @@ private[streams] final class Marks(program: StreamProgram) {
   /**
    * The time at which a key is idle whose last row has this time. The wait is doubled from a
    * second on until it suffices, so it is at most twice the shortest wait; None if it exceeds a
-   * thousand years.
+   * thousand years, or if a bound that long ago is no timestamp.
    */
-  def nextSweep(time: Long): Option[Long] = Iterator
-    .iterate(Marks.Second)(_ * 2)
-    .takeWhile(_ < Marks.Longest)
-    .find(after => isIdle(time - after, time))
-    .map(time + _)
+  def nextSweep(time: Long): Option[Long] =
+    try
+      Iterator
+        .iterate(Marks.Second)(_ * 2)
+        .takeWhile(_ < Marks.Longest)
+        .find(after => isIdle(time - after, time))
+        .map(time + _)
+    catch { case _: ArithmeticException => None }
 
   /** The rows up to a time that windows after it may hold; None if they may hold any. */
   def reach(until: Long): Option[StreamReach] = if (program.later.nonEmpty) None
@@ -90,6 +93,6 @@ private[streams] final class Marks(program: StreamProgram) {
 private object Marks {
   private val Second: Long = 1000000L
 
-  /** A thousand years: no query asks for a longer interval of the calendar. */
+  /** A thousand years. The state is not searched for keys that are idle after a longer wait. */
   private val Longest: Long = 1000 * 366 * MICROS_PER_DAY
 }

@@ -26,13 +26,14 @@ import io.sash.spark.streams.state.{
  * among the pending rows. They take in the pending rows behind it and the new rows, and then
  * forget these rows again. So for each key with new rows, a batch takes in that key's rows from
  * the first new row on. It also takes in some rows before: fewer than two chunks of
- * [[PendingOfKey]]. A chunk has as many rows as a batch had, within limits.
+ * [[PendingOfKey]]. A chunk has as many rows as a batch had, within limits. No chunk of a key
+ * closes after the key has begun anew, until the watermark has passed that beginning.
  *
  * A row that the watermark has passed when it comes costs all pending rows of its key.
  *
  * Rows of other keys are made final by a walk over all keys. If keys never leave, the next walk
  * waits until as many rows have come as the last one visited keys. So its amortised cost is at
- * most one key for each row.
+ * most two keys for each row.
  */
 private[streams] final class UpdateTask(
     program: StreamProgram,

@@ -191,11 +191,22 @@ class StretchFramesSuite extends Laws {
         slides.foreach(_.clear())
         rows.indices.forall { i =>
           keys.arrive(rows(i))
-          slides.map(_.isAt(i.toLong)) ==
+          slides.foreach(_.moveTo(i.toLong))
+          rows(i).width.isEmpty || slides.map(_.isAt(i.toLong)) ==
             Seq(i % every == every - 1, i == 0 || rows(i).key != rows(i - 1).key)
         }
       }
     }
+  }
+
+  test("a slide keeps few keys, though no row is asked for") {
+    val keys = new Keys
+    val slide = new PaneSlide(keys.ring)
+    for (row <- 0L until 1000L) {
+      keys.arrive(Row(row, None, 0L))
+      slide.moveTo(row)
+    }
+    assert(keys.places < 100)
   }
 }
 
@@ -239,6 +250,8 @@ object StretchFramesSuite {
         this
       }
     }
+
+    def places: Int = keys.length
 
     val ring =
       new RangeKeys(Column, KeyBound.Shifted(0, lowerOpen), upper)

@@ -134,7 +134,13 @@ final class TimeEndsSuite extends SashSuite {
 
   test("min_periods wants the arguments as they are written") {
     val over = "OVER (PARTITION BY window_min_periods(2) ORDER BY id ROWS 2 PRECEDING)"
-    val calls = Seq("count_if(x > 1)", "count(NULL)", "first_n(NULL, 2)", "percentile(x, 0.5)")
+    val calls = Seq(
+      "count_if(x > 1)",
+      "count(NULL)",
+      "first_n(NULL, 2)",
+      "percentile(x, 0.5)",
+      "listagg(string(x))"
+    )
     val asked = calls.map(c => s"$c $over").mkString(", ")
     val rows = spark
       .sql(s"SELECT $asked FROM VALUES (0, NULL), (1, 1), (2, 2), (3, 3) AS r(id, x)")
@@ -144,6 +150,7 @@ final class TimeEndsSuite extends SashSuite {
     assert(rows.map(_.head) == Seq[Any](null, null, 1L, 2L))
     assert(rows.map(_(1)) == Seq.fill[Any](4)(null) && rows.map(_(2)) == Seq.fill[Any](4)(null))
     assert(rows.map(_(3)) == Seq[Any](null, null, 1.5, 2.0))
+    assert(rows.map(_(4)) == Seq[Any](null, null, "12", "123"))
   }
 
   for (

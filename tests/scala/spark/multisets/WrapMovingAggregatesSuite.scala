@@ -2,7 +2,7 @@ package io.sash.spark.multisets
 
 import scala.collection.mutable.ArrayBuffer
 
-import org.apache.spark.sql.{functions, DataFrame, Encoder, Encoders}
+import org.apache.spark.sql.{functions, AnalysisException, DataFrame, Encoder, Encoders}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.expressions.Aggregator
@@ -186,6 +186,18 @@ class WrapMovingAggregatesSuite extends SashSuite {
         s"""SELECT id, round(tuple_sketch_estimate_$of(tuple_sketch_agg_$of(id % 5, $summary)
            |  OVER (ORDER BY id ROWS 3 PRECEDING)), 3) AS c FROM range(20)""".stripMargin
       )
+  }
+
+  test("a list of distinct values is ordered by them, as in a GROUP BY") {
+    def list(value: String, order: String) = spark.sql(
+      s"SELECT listagg(DISTINCT $value, ',') WITHIN GROUP (ORDER BY $order) OVER (ORDER BY id) " +
+        "FROM VALUES (1, 'x', 2.0D), (2, 'y', -0.0D), (3, 'x', 1.0D) AS t(id, s, d)"
+    )
+    def last(value: String, order: String) = list(value, order).collect().last.getString(0)
+    assert(last("s", "s DESC") == "y,x" && last("upper(s)", "upper(s)") == "X,Y")
+    assert(last("id % 2", "id % 2") == "0,1")
+    for ((value, order) <- Seq("s" -> "id", "s" -> "s, id", "d" -> "d"))
+      assert(intercept[AnalysisException](list(value, order)).getMessage.contains("DISTINCT"))
   }
 
   test("no percentages, no answer") {

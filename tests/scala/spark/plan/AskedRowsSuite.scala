@@ -60,6 +60,12 @@ final class AskedRowsSuite extends SashSuite with AdaptiveSparkPlanHelper {
     asked = true,
     above = 1
   )
+  check(
+    "a column behind a random number",
+    "monotonically_increasing_id() >= 0 AND asked",
+    asked = false,
+    above = 1
+  )
 
   test("a condition behind one on an answer may rely on it") {
     val query =
