@@ -286,6 +286,29 @@ def test_a_frame_in_the_place_of_a_kind(df):
         BY_TS.count(3).rowsBetween(-2, 0)
 
 
+def test_a_frame_keeps_the_changes_before_it(df):
+    changes = [
+        ("exclude", "current row", "window_exclude('current row')"),
+        ("slide", 2, "window_slide(2)"),
+        ("min_periods", 3, "window_min_periods(3)"),
+    ]
+    ours, sql = BY_TS, ["k"]
+    for name, value, call in changes:  # by itself, and with those before it
+        ours = getattr(ours, name)(value)
+        sql.append(call)
+        for window, keys in ((getattr(BY_TS, name)(value), ["k", call]), (ours, sql)):
+            over = f"OVER (PARTITION BY {', '.join(keys)} ORDER BY ts {{}} 5 PRECEDING)"
+            rows = df.select(
+                F.sum("x").over(window.rowsBetween(-5, 0)).alias("rows"),
+                F.sum("x").over(window.rangeBetween(-5, 0)).alias("range"),
+                F.expr(f"sum(x) {over.format('ROWS')}").alias("sql_rows"),
+                F.expr(f"sum(x) {over.format('RANGE')}").alias("sql_range"),
+                F.sum("x").over(BY_TS.rowsBetween(-5, 0)).alias("plain"),
+            ).collect()
+            assert all((r.rows, r.range) == (r.sql_rows, r.sql_range) for r in rows), name
+            assert any(r.rows != r.plain for r in rows), name
+
+
 @pytest.mark.parametrize(
     ("window", "message"),
     [
