@@ -396,11 +396,13 @@ def _of_session(spec: type, *, remote: bool) -> type:
 
 
 def _same(cols: tuple[ColumnOrName, ...], others: tuple[ColumnOrName, ...]) -> bool:
-    """Whether the columns are the same objects or names; a Column has no equality of its own."""
-    return len(cols) == len(others) and all(
-        a is b or (isinstance(a, str) and isinstance(b, str) and a == b)
-        for a, b in zip(cols, others, strict=True)
-    )
+    """Whether the columns are the same; Connect tells the same objects and names alone."""
+
+    def own(col: ColumnOrName) -> object:
+        # Column has no equality in Python, but in the JVM
+        return getattr(col, "_jc", id(col)) if isinstance(col, Column) else col
+
+    return [*map(own, cols)] == [*map(own, others)]
 
 
 def _bounds(start: object, end: object) -> tuple[int, int]:

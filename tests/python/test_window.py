@@ -358,6 +358,17 @@ def test_the_aggregate_that_is_asked_for_may_bound_its_own_window(df):
         assert {tuple(row) for row in query.collect()} == expected(distinct, windows, spread)
 
 
+def test_joined_windows_may_name_the_same_order_twice(df):
+    def by(order):
+        return sash.SlidingWindow.partitionBy(F.col("k")).orderBy(order)
+
+    joined = by(F.desc("ts")).count(2) & by(F.desc("ts")).session(1000)
+    rows = df.select(F.count("*").over(joined).alias("n")).collect()
+    assert {row.n for row in rows} == {1, 2}
+    with pytest.raises(PySparkValueError, match="the same partitions and order"):
+        by(F.desc("ts")).count(2) & by(F.asc("ts")).session(5)
+
+
 def test_a_step_leaves_its_beginning_as_it_was(df):
     by_k = sash.SlidingWindow.partitionBy("k")
     by_k.orderBy("ts").count(3)
