@@ -18,7 +18,7 @@ from pyspark.sql.types import (
 
 from sash.arguments import INTERVAL, extent, require_frame, whole
 from sash.errors import type_error, value_error
-from sash.label_columns import column, key_names, require_name
+from sash.label_columns import column, is_among, key_names, require_name
 from sash.pipelines import looks_at_columns
 from sash.spans import checked, clock_seconds
 
@@ -77,6 +77,8 @@ def grid(df: DataFrame, /, *, on: str | Iterable[str], by: str, every: Step) -> 
         for name in names:
             require_name(argument, df, name)
     time = column(by)
+    if is_among(df, by, keys):
+        raise value_error("by", f"a column beside the keys ({', '.join(keys)})", by)
     kind = df.select(time).schema[0].dataType
     step = _step(every, by, kind)
     first, last = F.min(time), F.max(time)

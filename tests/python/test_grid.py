@@ -101,6 +101,7 @@ def test_keys(spark):
         ({"on": "other"}, "a column of df"),
         ({"by": None}, "`by`"),
         ({"by": "x"}, "timestamps, dates or whole numbers"),
+        ({"by": "k"}, r"`by` should be a column beside the keys \(k\)"),
         ({"every": 3}, "since ts is timestamp"),
         ({"every": "0 hours"}, "more than 0"),
         ({"every": timedelta(days=-1)}, "more than 0"),
