@@ -21,6 +21,7 @@ NUMBERS = (int, float, Decimal)
 _EXTENT = "a number, a datetime.timedelta, an interval as in '1 hour', or a Column of a constant"
 _COLUMN = "a Column or the name of one"
 # a name of a column has no number and unit
+_SHARE = "a number more than 0 and at most 1"
 INTERVAL = re.compile(r"\s*(interval\s+)?[+-]?\s*\d+(\.\d+)?\s+[a-z]+\b", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?\s*\d+(?:\.\d+)?")
 # how other packages' frames become Spark's
@@ -117,6 +118,18 @@ def constant(argument: str, value: Extent) -> Column:
 
 def literal(value: Extent) -> Column:
     """The column of a distance; Spark reads a string as an interval."""
+def share(argument: str, value: object) -> Column:
+    """The column of a number that is more than 0 and at most 1, or an error that names it."""
+    given = plain(value)
+    if isinstance(given, Column):
+        return given
+    if isinstance(given, bool) or not isinstance(given, NUMBERS):
+        raise type_error(argument, _SHARE, value)
+    if not 0 < float(given) <= 1:
+        raise value_error(argument, _SHARE, given)
+    return F.lit(given)
+
+
     return value if isinstance(value, Column) else F.lit(value)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Column, WindowSpec
 from pyspark.sql import functions as F
 
-from sash.arguments import Extent, columns, constant, whole
+from sash.arguments import Extent, columns, constant, share, whole
 from sash.errors import type_error, value_error
 from sash.loaded import call
 from sash.monoid import Monoid, aggregate_of, to_column
@@ -429,7 +429,7 @@ def ewm_mean_by_rows(col: ColumnOrName, alpha: float) -> Column:
         >>> df.select(ewm_mean_by_rows("x", 0.5).over(w)).tail(1)[0][0]
         4.0
     """
-    return call("ewm_mean_by_rows", to_column(col), constant("alpha", alpha))
+    return call("ewm_mean_by_rows", to_column(col), share("alpha", alpha))
 
 
 def ema(col: ColumnOrName, ts: ColumnOrName, half_life: Extent) -> Column:

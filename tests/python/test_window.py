@@ -446,6 +446,10 @@ def test_a_window_that_is_not_whole(spark, window, monoid, message):
 )
 def test_a_size_that_is_none_needs_no_query(make, message):
     with pytest.raises(PySparkValueError, match=message):
+        (
+            lambda: sash.functions.ewm_mean_by_rows("x", 1.5),
+            "`alpha` should be a number more than 0 and at most 1, got 1.5",
+        ),
         make()
 
 
