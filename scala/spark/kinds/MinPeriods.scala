@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Window}
 
 import io.sash.spark.base.SparkVersions
+import io.sash.spark.monoids.WrittenMonoid
 
 /**
  * Windows with a [[WindowMinPeriods]]. A second aggregate counts the rows that have all arguments
@@ -32,12 +33,18 @@ private[kinds] object MinPeriods {
   }
 
   /** The arguments of an aggregate that can be NULL. */
-  def valuesOf(function: AggregateFunction): Seq[Expression] = function.children
-    .map {
-      case order: SortOrder => order.child
-      case e                => e
+  def valuesOf(function: AggregateFunction): Seq[Expression] = {
+    val arguments = function match {
+      case monoid: WrittenMonoid => monoid.needed
+      case other                 => other.children
     }
-    .filter(e => !e.foldable || e.eval() == null)
+    arguments
+      .map {
+        case order: SortOrder => order.child
+        case e                => e
+      }
+      .filter(e => !e.foldable || e.eval() == null)
+  }
 
   /** A column that is NULL unless the count is great enough. */
   private final class Limited(
