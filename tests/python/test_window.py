@@ -429,6 +429,10 @@ def test_a_window_that_is_not_whole(spark, window, monoid, message):
         (lambda: BY_TS.time("0 hours", "left"), "`size` should be more than 0, got '0 hours'"),
         (lambda: BY_TS.time("1 day", "lefft"), "'both', 'right', 'left' or 'neither', got 'le"),
         (lambda: BY_TS.session(timedelta(0)), "`gap` should be more than 0"),
+        (lambda: BY_TS.session(timedelta.max), "`gap` should be at most 106751991 days"),
+        (lambda: BY_TS.time(Decimal("Infinity")), "`size` should be a number, finite and of 38"),
+        (lambda: BY_TS.time(Decimal("sNaN")), "`size` should be a number, finite and of 38"),
+        (lambda: BY_TS.time(Decimal("1E+38")), "`size` should be a number, finite and of 38"),
         (lambda: BY_TS.session(3, "0 days"), "`longest` should be more than 0, got '0 days'"),
         (lambda: BY_TS.delta("x", Decimal("-0.5")), "`delta` should be 0 or more"),
         (lambda: BY_TS.range("-1 hour"), "`preceding` should be 0 or more, got '-1 hour'"),
@@ -442,14 +446,14 @@ def test_a_window_that_is_not_whole(spark, window, monoid, message):
         (lambda: BY_TS.count(3).min_periods(-1), "`n` should be an int from 0 to"),
         (lambda: sash.functions.ema("x", "at", "0 hours"), "`half_life` should be more than 0"),
         (lambda: sash.functions.first_n("x", 0), "`n` should be an int from 1 to"),
-    ],
-)
-def test_a_size_that_is_none_needs_no_query(make, message):
-    with pytest.raises(PySparkValueError, match=message):
         (
             lambda: sash.functions.ewm_mean_by_rows("x", 1.5),
             "`alpha` should be a number more than 0 and at most 1, got 1.5",
         ),
+    ],
+)
+def test_a_size_that_is_none_needs_no_query(make, message):
+    with pytest.raises(PySparkValueError, match=message):
         make()
 
 
