@@ -398,8 +398,9 @@ def test_an_id_may_be_named_count(spark):
     query = "SELECT k, t, count, sum(t) OVER (PARTITION BY k ORDER BY t) AS s FROM sevens"
     spark.sql(query).createOrReplaceTempView("answered_sevens")
     late = spark.table("sevens").where("t = 3").withColumn("_change_type", F.lit("insert"))
-    with pytest.raises(PySparkValueError, match="6 rows of count = 7"):
-        sash.refresh(query, {"sevens": late}, into="answered_sevens", id="count")
+    for name in ("count", "COUNT"):
+        with pytest.raises(PySparkValueError, match="6 rows of count = 7"):
+            sash.refresh(query, {"sevens": late}, into="answered_sevens", id=name)
 
 
 def test_a_table_of_dates_has_no_answers_of_several_times_of_a_day(spark):
