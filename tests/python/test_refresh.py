@@ -6,6 +6,7 @@ import random
 import re
 from collections import Counter, defaultdict
 
+import numpy as np
 import pytest
 from pyspark.errors import (
     AnalysisException,
@@ -424,6 +425,7 @@ def test_arguments_of_changed_and_refresh(spark, late):
         (lambda: sash.changed("spanned", since=1), "`table` should be a Spark", PySparkTypeError),
         (lambda: sash.changed(late, since=True), "`since` should be a version", PySparkTypeError),
         (lambda: sash.changed(late, since=1), "a Delta table of the catalog", PySparkValueError),
+        (lambda: sash.changed(late, since=np.int64(1)), "a Delta table", PySparkValueError),
         (
             lambda: sash.changed(spark.table("spanned"), since=1),
             "a Delta table",
