@@ -792,8 +792,8 @@ def rank_in_frame(col: ColumnOrName) -> Column:
     it were there. O(log n) for each row that enters or leaves, and for each answer.
 
     Args:
-        col: A column of numbers of at most 18 digits, dates, timestamps or intervals, or its
-            name; ``-F.col("x")`` for the rank from the greatest value.
+        col: A column of numbers of at most 18 digits, dates, timestamps, times of day (TIME) or
+            intervals, or its name; ``-F.col("x")`` for the rank from the greatest value.
 
     Example:
         >>> from pyspark.sql import Window
