@@ -18,7 +18,10 @@ from sash.errors import type_error, type_name, value_error
 
 Extent = int | float | Decimal | str | timedelta | Column
 NUMBERS = (int, float, Decimal)
+# a day-time interval has microseconds of 64 bits
+_LONGEST = timedelta(days=106751991)
 _EXTENT = "a number, a datetime.timedelta, an interval as in '1 hour', or a Column of a constant"
+_SHARE = "a number more than 0 and at most 1"
 _COLUMN = "a Column or the name of one"
 # a name of a column has no number and unit
 INTERVAL = re.compile(r"\s*(interval\s+)?[+-]?\s*\d+(\.\d+)?\s+[a-z]+\b", re.IGNORECASE)
@@ -100,7 +103,7 @@ def extent(argument: str, value: object, *, zero: bool = False) -> Any:
     given = plain(value)
     if isinstance(given, bool) or not isinstance(given, (*NUMBERS, str, timedelta, Column)):
         raise type_error(argument, _EXTENT, value)
-    if isinstance(given, (float, Decimal)) and math.isnan(given):
+    if isinstance(given, float) and math.isnan(given):
         raise value_error(argument, _EXTENT, given)
     require_bits(argument, given)
     if is_negative(given):
@@ -115,15 +118,39 @@ def constant(argument: str, value: Extent) -> Column:
     return literal(extent(argument, value))
 
 
+def share(argument: str, value: object) -> Column:
+    """The column of a number that is more than 0 and at most 1, or an error that names it."""
+    given = plain(value)
+    if isinstance(given, Column):
+        return given
+    if isinstance(given, bool) or not isinstance(given, NUMBERS):
+        raise type_error(argument, _SHARE, value)
+    if not 0 < float(given) <= 1:
+        raise value_error(argument, _SHARE, given)
+    return F.lit(given)
+
+
 def literal(value: Extent) -> Column:
     """The column of a distance; Spark reads a string as an interval."""
     return value if isinstance(value, Column) else F.lit(value)
 
 
 def require_bits(argument: str, value: object) -> None:
-    """Refuse a number beyond BIGINT, before PySpark fails on it."""
+    """Refuse a number or a timedelta beyond Spark's types, before PySpark fails on it."""
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise value_error(argument, "a number of 64 bits at most", value)
+    if isinstance(value, Decimal) and not _is_decimal(value):
+        raise value_error(argument, "a number, finite and of 38 digits at most", value)
+    if isinstance(value, timedelta) and abs(value) > _LONGEST:
+        raise value_error(argument, f"at most {_LONGEST.days} days", value)
+
+
+def _is_decimal(value: Decimal) -> bool:
+    """Whether a DECIMAL holds it, so that it has digits at all."""
+    if not value.is_finite():
+        return False
+    _, digits, exponent = value.as_tuple()
+    return isinstance(exponent, int) and max(len(digits) + max(exponent, 0), -exponent) <= 38
 
 
 def is_negative(value: object) -> bool:

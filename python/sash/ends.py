@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
 from sash.arguments import NUMBERS, is_negative, is_zero, plain
-from sash.spans import MONTHS, UNIT, Distance, Span
+from sash.spans import Distance, Span, is_interval, length_of
 
 Ends = tuple[Span, Span]
 PAIR = "a pair of the window's two ends, as in ('1 day', '8 days'), of which one may be None"
 IN_ORDER = "a pair whose first end is before its second one"
-_MONTHS = {"year": 12, "month": 1}
-_SECONDS: dict[str, int | Decimal] = {
-    "week": 604800,
-    "day": 86400,
-    "hour": 3600,
-    "minute": 60,
-    "second": 1,
-    "millisecond": Decimal("0.001"),
-    "microsecond": Decimal("0.000001"),
-}
 
 
 class End(NamedTuple):
@@ -52,7 +41,7 @@ HERE = End(0)
 def unsigned(value: object) -> tuple[object, bool]:
     """A distance without its sign, and whether it had one."""
     if isinstance(value, str):
-        bare = value.strip()
+        bare = value.strip().lower().removeprefix("interval").strip()
         return (bare[1:].strip(), True) if bare.startswith("-") else (value, False)
     number = plain(value)
     if isinstance(number, (*NUMBERS, timedelta)) and is_negative(number):
@@ -62,7 +51,8 @@ def unsigned(value: object) -> tuple[object, bool]:
 
 def is_here(value: object) -> bool:
     """Whether a distance is none: 0 fits dates and timestamps, too."""
-    return not isinstance(value, bool) and is_zero(plain(value))
+    is_text = isinstance(value, str) and not is_interval(value)
+    return not isinstance(value, bool) and not is_text and is_zero(plain(value))
 
 
 def is_reversed(window: Window) -> bool:
@@ -81,20 +71,3 @@ def _size(end: End) -> tuple[Decimal, Decimal] | None:
         return None
     months, rest = length_of(end.distance)
     return (-months, -rest) if end.is_before else (months, rest)
-
-
-def length_of(distance: Distance) -> tuple[Decimal, Decimal]:
-    """The months of a distance, and its seconds or its number; a day has 24 hours."""
-    months, rest = Decimal(0), Decimal(0)
-    if isinstance(distance, str):
-        for number, unit in re.findall(rf"([\d.]+)\s+({UNIT})", distance.lower()):
-            name = unit.removesuffix("s")
-            if MONTHS.match(name):
-                months += Decimal(number) * _MONTHS[name]
-            else:
-                rest += Decimal(number) * _SECONDS[name]
-    elif isinstance(distance, timedelta):
-        rest = Decimal(distance // timedelta(microseconds=1)) / 1_000_000
-    else:
-        rest = Decimal(distance)
-    return months, rest

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Column, WindowSpec
 from pyspark.sql import functions as F
 
-from sash.arguments import Extent, columns, constant, whole
+from sash.arguments import Extent, columns, constant, share, whole
 from sash.errors import type_error, value_error
 from sash.loaded import call
 from sash.monoid import Monoid, aggregate_of, to_column
@@ -429,7 +429,7 @@ def ewm_mean_by_rows(col: ColumnOrName, alpha: float) -> Column:
         >>> df.select(ewm_mean_by_rows("x", 0.5).over(w)).tail(1)[0][0]
         4.0
     """
-    return call("ewm_mean_by_rows", to_column(col), constant("alpha", alpha))
+    return call("ewm_mean_by_rows", to_column(col), share("alpha", alpha))
 
 
 def ema(col: ColumnOrName, ts: ColumnOrName, half_life: Extent) -> Column:
@@ -792,8 +792,8 @@ def rank_in_frame(col: ColumnOrName) -> Column:
     it were there. O(log n) for each row that enters or leaves, and for each answer.
 
     Args:
-        col: A column of numbers of at most 18 digits, dates, timestamps or intervals, or its
-            name; ``-F.col("x")`` for the rank from the greatest value.
+        col: A column of numbers of at most 18 digits, dates, timestamps, times of day (TIME) or
+            intervals, or its name; ``-F.col("x")`` for the rank from the greatest value.
 
     Example:
         >>> from pyspark.sql import Window

@@ -18,7 +18,7 @@ from pyspark.sql.types import (
 
 from sash.arguments import INTERVAL, extent, require_frame, whole
 from sash.errors import type_error, value_error
-from sash.label_columns import column, key_names, require_name
+from sash.label_columns import column, is_among, key_names, require_name
 from sash.pipelines import looks_at_columns
 from sash.spans import checked, clock_seconds
 
@@ -40,8 +40,9 @@ def grid(df: DataFrame, /, *, on: str | Iterable[str], by: str, every: Step) -> 
         on: The key column, or a list of them; an empty list for one grid of all rows.
         by: The time column: timestamps, dates or whole numbers.
         every: The step: an interval as in "1 hour" or a timedelta, or a whole number if times are
-            numbers. Days and months are counted in the session's time zone. Dates have steps of
-            whole days or months.
+            numbers. Days and months are counted in the session's time zone, and each 24 hours are
+            a day there, as in Spark's ``ts + INTERVAL '24' HOUR``. Dates have steps of whole days
+            or months.
 
     Returns:
         The key columns and the time, in no promised order. The steps begin at the key's first
@@ -76,6 +77,8 @@ def grid(df: DataFrame, /, *, on: str | Iterable[str], by: str, every: Step) -> 
     for argument, names in (("on", keys), ("by", [by])):
         for name in names:
             require_name(argument, df, name)
+    if is_among(df, by, keys):
+        raise value_error("by", f"a column beside the keys ({', '.join(keys)})", by)
     time = column(by)
     kind = df.select(time).schema[0].dataType
     step = _step(every, by, kind)

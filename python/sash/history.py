@@ -89,6 +89,8 @@ def warm_start(
     """
     require_frame("stream", stream)
     require_frame("history", history)
+    if history.isStreaming:
+        raise value_error("history", "a table, read without readStream", history)
     _require_time(stream, history, by)
     _require_columns(stream, history)
     end = _end(until)

@@ -27,6 +27,8 @@ def time_pairs(by: object, expected: str) -> list[tuple[str, str]]:
         if len(by) != 1:
             raise value_error("by", expected, by)
         ((label, events),) = by.items()
+        if isinstance(events, Mapping):
+            raise type_error("by", expected, events)
         (_, first), *others = time_pairs(events, expected)
         if not isinstance(label, str):
             raise type_error("by", expected, label)

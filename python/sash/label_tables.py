@@ -28,7 +28,6 @@ from sash.ends import (
     Window,
     is_here,
     is_reversed,
-    length_of,
     unsigned,
 )
 from sash.errors import type_error, value_error
@@ -47,7 +46,7 @@ from sash.label_columns import (
     type_of,
 )
 from sash.loaded import is_loaded, missing
-from sash.spans import POSITIVE, Distance, checked, fixed_seconds
+from sash.spans import POSITIVE, Distance, checked, fixed_seconds, length_of
 
 Keys = str | Iterable[str] | Mapping[str, str]
 Times = str | Iterable[str] | Mapping[str, str | Iterable[str]]

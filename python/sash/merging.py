@@ -14,7 +14,7 @@ from pyspark.sql.types import DateType
 
 from sash.changed_query import ChangedQuery, plans_of
 from sash.errors import value_error
-from sash.label_columns import column, has, quoted
+from sash.label_columns import column, has, is_among, quoted
 
 _ACTION = "_sash_action"
 _COUNT = "_sash_count"
@@ -33,8 +33,9 @@ def merged(query: ChangedQuery, into: str, ids: list[str]) -> tuple[int, int, in
     names = query.rows.columns
     table = query.spark.table(into)
     for name in ids:
-        if name not in names:
+        if not has(query.rows, name):
             raise value_error("id", f"columns of the query ({', '.join(names)})", name)
+    ids = [next(of for of in names if is_among(query.rows, name, [of])) for name in ids]
     for name in names:
         if not has(table, name):
             raise value_error("into", f"a table with the query's column {name}", table.columns)

@@ -14,6 +14,7 @@ from sash.loaded import missing
 
 _TITLE = "== Extended Information (Sash) =="
 _NODE = "SlidingWindow"
+_INITIAL = "== Initial Plan =="
 _PROVIDERS = "spark.sql.extendedExplainProviders"
 _EXPLAIN = "io.sash.spark.Explain"
 _SLIDES = "slides: "
@@ -74,7 +75,7 @@ def explanation(df: DataFrame) -> str:
         return why
     plan, lines = _explained(df)
     calls = [line.removeprefix(_SLIDES) for line in lines if line.startswith(_SLIDES)]
-    nodes = [line.lstrip(" +-:*()0123456789") for line in plan.splitlines() if _NODE in line]
+    nodes = [line.lstrip(" +-:*()0123456789") for line in _run(plan) if _NODE in line]
     return "\n".join([*(_without(calls, node) for node in nodes), *lines])
 
 
@@ -95,6 +96,17 @@ def _explained(df: DataFrame) -> tuple[str, list[str]]:
         df.explain()
     plan, _, sash = printed.getvalue().partition(_TITLE)
     return plan, [line for line in sash.splitlines() if line.strip()]
+
+
+def _run(plan: str) -> Iterator[str]:
+    """The lines of a plan, without those with which AQE began and that others have replaced."""
+    initial = None
+    for line in plan.splitlines():
+        column = len(line) - len(line.lstrip(" +-:"))
+        if initial is None or column < initial:
+            initial = column if _INITIAL in line else None
+        if initial is None:
+            yield line
 
 
 def _without(calls: list[str], node: str) -> str:

@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from sash.arguments import require_frame
+from sash.arguments import plain, require_frame
 from sash.changed_query import ChangedQuery, plans_of
 from sash.errors import type_error, value_error
 from sash.merging import merged
@@ -64,7 +64,8 @@ def changed(table: DataFrame, /, *, since: int) -> DataFrame:
         PySparkRuntimeError: the session is one of Connect, or has no jar of Sash.
     """
     require_frame("table", table)
-    if not isinstance(since, int) or isinstance(since, bool):
+    version = plain(since)
+    if not isinstance(version, int) or isinstance(version, bool):
         raise type_error("since", "a version of the table, an int", since)
     spark = table.sparkSession
     name = plans_of(spark, table).tableName(table._jdf)
@@ -75,13 +76,13 @@ def changed(table: DataFrame, /, *, since: int) -> DataFrame:
         (last,) = spark.sql(f"DESCRIBE HISTORY {name} LIMIT 1").collect()
     except AnalysisException as error:
         raise value_error("table", expected, name) from error
-    if not 0 <= since <= last.version:
-        raise value_error("since", f"a version of the table, from 0 to {last.version}", since)
+    if not 0 <= version <= last.version:
+        raise value_error("since", f"a version of the table, from 0 to {last.version}", version)
     feed = spark.read.option("readChangeFeed", True).option("endingVersion", last.version)
     # a feed begins at a version of the table
-    first = min(since + 1, last.version)
+    first = min(version + 1, last.version)
     rows = feed.option("startingVersion", first).table(name)
-    later = rows.where(F.col("_commit_version") > since)
+    later = rows.where(F.col("_commit_version") > version)
     return later.drop("_commit_version", "_commit_timestamp")
 
 

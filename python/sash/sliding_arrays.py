@@ -1,8 +1,8 @@
 """Aggregators whose methods take arrays, over moving windows in a Python worker.
 
-The unit of work is a batch: no method is called for a single row. Workers unpickle this module by
-value, since they may not have Sash installed: it imports only ``sliding``, which they unpickle,
-too.
+The unit of work is a batch. With Sash's operator no method is called for a single row; Spark's
+own operator passes single rows. Workers unpickle this module by value, since they may not have
+Sash installed: it imports only ``sliding``, which they unpickle, too.
 """
 
 from __future__ import annotations

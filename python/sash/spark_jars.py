@@ -19,6 +19,8 @@ _KEY = "spark.jars"
 _SUBMIT_ARGS = "PYSPARK_SUBMIT_ARGS"
 # the variable that PySpark takes for unset
 _NO_SUBMIT_ARGS = "pyspark-shell"
+# an option with its value, of those that are read here
+_JOINED = re.compile(r"(--(?:jars|conf|properties-file))=(.+)", re.DOTALL)
 
 
 def with_jar(jar: str, options: Mapping[str, object]) -> list[str]:
@@ -27,7 +29,7 @@ def with_jar(jar: str, options: Mapping[str, object]) -> list[str]:
     Where ``PYSPARK_SUBMIT_ARGS`` names jars, it is changed in this process, since the driver's
     class path is made of those and no others.
     """
-    arguments = shlex.split(os.environ.get(_SUBMIT_ARGS, ""))
+    arguments = _arguments("")
     named = _named_by(arguments)
     configured = str(options[_KEY]) if _KEY in options else _default_jars(arguments)
     jars = _distinct([*named, *configured.split(","), jar])
@@ -38,9 +40,20 @@ def with_jar(jar: str, options: Mapping[str, object]) -> list[str]:
 
 def submit_with(jar: str) -> None:
     """Have ``PYSPARK_SUBMIT_ARGS`` name all jars of the session to come, ``jar`` the last."""
-    arguments = shlex.split(os.environ.get(_SUBMIT_ARGS, _NO_SUBMIT_ARGS))
+    arguments = _arguments(_NO_SUBMIT_ARGS)
     jars = _distinct([*_named_by(arguments), *_default_jars(arguments).split(","), jar])
     os.environ[_SUBMIT_ARGS] = shlex.join(_naming(arguments, jars))
+
+
+def _arguments(default: str) -> list[str]:
+    """The command line, in which each option and its value are two words, as Spark reads it."""
+    words = shlex.split(os.environ.get(_SUBMIT_ARGS, default))
+    parts = (_JOINED.fullmatch(word) for word in words)
+    return [
+        of
+        for word, pair in zip(words, parts, strict=True)
+        for of in ((word,) if pair is None else pair.groups())
+    ]
 
 
 def _distinct(jars: Iterable[str]) -> list[str]:

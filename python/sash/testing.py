@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 with suppress(ImportError):  # only aggregators over arrays need it
     import pyarrow as pa  # type: ignore[import-untyped]
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapType, StructType
 
 from sash.arguments import plain, require_frame, whole
 from sash.errors import type_error, value_error
+from sash.label_columns import column
 from sash.monoid import Monoid, identity_column
 from sash.sliding import Folding
 from sash.sliding_arrays import Arrays
@@ -58,7 +60,7 @@ def check_monoid(
         AnalysisException: the types do not close.
         PySparkTypeError: an argument is of the wrong type.
         PySparkValueError: ``rows`` is less than 1, ``tolerance`` less than 0 or NaN, or ``df``
-            has no input to try.
+            has no input to try; or ``lift`` reads other columns.
 
     Example:
         >>> from pyspark.sql import functions as F
@@ -86,10 +88,15 @@ def check_monoid(
         raise type_error("tolerance", "a float", tolerance)
     if not tolerance >= 0:
         raise value_error("tolerance", "0 or more", tolerance)
-    value = F.col(f"`{df.columns[0]}`") if len(df.columns) == 1 else F.struct("*")
+    value = column(df.columns[0]) if len(df.columns) == 1 else F.struct("*")
     # types that do not close are an error of the aggregate, which says more than a join's
     _ = df.agg(monoid(value)).schema
-    partials = _partials(_sample(df.select(value.alias("input")), rows), monoid).cache()
+    sample = _sample(df.select(value.alias("input")), rows)
+    try:
+        partials = _partials(sample, monoid).cache()
+    except AnalysisException as error:  # of a column, since the aggregate has the types
+        expected = "a monoid whose lift reads its input alone, as in lambda row: row.x + row.y"
+        raise value_error("monoid", expected, monoid) from error
     try:
         if partials.isEmpty():
             raise value_error("df", "a DataFrame with an input that is not NULL", df)
@@ -104,11 +111,16 @@ def check_monoid(
 def _sample(inputs: DataFrame, rows: int) -> DataFrame:
     """Return the shortest and the longest inputs, written out, each as an array of one."""
     text = F.col("input").cast("string")
-    known = inputs.where(F.col("input").isNotNull()).distinct()
+    known = _distinct(inputs.where(F.col("input").isNotNull()))
     by_size = known.select("input", F.length(text).alias("size"), text.alias("text"))
     few = by_size.orderBy("size", "text").limit(rows - rows // 2)
     many = by_size.orderBy(F.desc("size"), F.desc("text")).limit(rows // 2)
-    return few.union(many).select("input").distinct()
+    return _distinct(few.union(many))
+
+
+def _distinct(inputs: DataFrame) -> DataFrame:
+    # GROUP BY takes maps, which DISTINCT does not
+    return inputs.groupBy("input").count().select("input")
 
 
 def _partials(sample: DataFrame, monoid: Monoid) -> DataFrame:

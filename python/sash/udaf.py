@@ -32,7 +32,8 @@ def udaf(aggregator: Any, return_type: DataType | str) -> Callable[..., Column]:
     the rows that came since the last one.
 
     Where the aggregator's attribute ``vectorized`` is true, its methods take NumPy arrays of one
-    value or one partial a row, and return such arrays. No method is called for a single row.
+    value or one partial a row, and return such arrays. With Sash's operator no method is called
+    for a single row; Spark's own operator passes single rows.
 
     Args:
         aggregator: An ``Aggregator``, or any object with its methods. Workers get a copy.

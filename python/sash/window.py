@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache
@@ -173,17 +174,35 @@ class SlidingWindowSpec(Kinds, WindowSpec):
         return {name: value for name, value in changes.items() if value is not None}
 
     def rowsBetween(self, start: int, end: int) -> WindowSpec:  # noqa: N802
-        """Name a frame instead of a kind, as ``pyspark.sql.Window`` has it."""
+        """Name a frame instead of a kind, as ``pyspark.sql.Window`` has it.
+
+        It comes behind ``exclude``, ``slide`` and ``min_periods``, since it makes PySpark's own
+        WindowSpec, which lacks these methods.
+        """
         return self._framed().rowsBetween(*_bounds(start, end))
 
     def rangeBetween(self, start: int, end: int) -> WindowSpec:  # noqa: N802
-        """Name a frame instead of a kind, as ``pyspark.sql.Window`` has it."""
+        """Name a frame instead of a kind, as ``pyspark.sql.Window`` has it.
+
+        As ``rowsBetween``, it comes behind the other methods.
+        """
         return self._framed().rangeBetween(*_bounds(start, end))
 
     def _framed(self) -> WindowSpec:
         if self._kind is not None:
             raise PySparkValueError("the window has a kind, and cannot have a frame, too")
-        return Window.partitionBy(*self.keys).orderBy(*self.order)
+        return self._window(self.keys)
+
+    def _window(self, keys: Iterable[ColumnOrName]) -> WindowSpec:
+        """PySpark's own window of such keys, with the changes among its partitions."""
+        of = list(keys)
+        if self._excluded is not None:
+            of.append(call("window_exclude", F.lit(self._excluded)))
+        if self._every is not None:
+            of.append(call("window_slide", literal(self._every)))
+        if self._least is not None:
+            of.append(call("window_min_periods", F.lit(self._least)))
+        return Window.partitionBy(*of).orderBy(*self.order)
 
     def partitionBy(  # type: ignore[override]  # noqa: N802
         self, *cols: ColumnOrName
@@ -366,14 +385,7 @@ class SlidingWindowSpec(Kinds, WindowSpec):
             raise PySparkValueError("the window has no kind; name one, as in window.count(100)")
         if not self.order:
             raise PySparkValueError("the window has no order; name it by orderBy")
-        keys = [*self.keys, self._kind.column(aggregated, aggregate)]
-        if self._excluded is not None:
-            keys.append(call("window_exclude", F.lit(self._excluded)))
-        if self._every is not None:
-            keys.append(call("window_slide", literal(self._every)))
-        if self._least is not None:
-            keys.append(call("window_min_periods", F.lit(self._least)))
-        return Window.partitionBy(*keys).orderBy(*self.order)
+        return self._window([*self.keys, self._kind.column(aggregated, aggregate)])
 
 
 @cache
@@ -384,11 +396,13 @@ def _of_session(spec: type, *, remote: bool) -> type:
 
 
 def _same(cols: tuple[ColumnOrName, ...], others: tuple[ColumnOrName, ...]) -> bool:
-    """Whether the columns are the same objects or names; a Column has no equality of its own."""
-    return len(cols) == len(others) and all(
-        a is b or (isinstance(a, str) and isinstance(b, str) and a == b)
-        for a, b in zip(cols, others, strict=True)
-    )
+    """Whether the columns are the same; Connect tells the same objects and names alone."""
+
+    def own(col: ColumnOrName) -> object:
+        # Column has no equality in Python, but in the JVM
+        return getattr(col, "_jc", id(col)) if isinstance(col, Column) else col
+
+    return [*map(own, cols)] == [*map(own, others)]
 
 
 def _bounds(start: object, end: object) -> tuple[int, int]:

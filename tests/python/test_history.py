@@ -127,6 +127,13 @@ def test_arguments_are_checked(
     assert text in str(caught.value)
 
 
+def test_a_stream_is_no_history(spark: SparkSession) -> None:
+    stream = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "ts")
+    for rows in (stream, events(spark)):
+        with pytest.raises(PySparkValueError, match="`history` should be a table, read without"):
+            sash.warm_start(rows, stream, by="ts", until=UNTIL)
+
+
 def test_the_table_has_the_columns_of_the_stream(spark: SparkSession) -> None:
     rows = events(spark)
     for table, text in (

@@ -185,6 +185,18 @@ def test_floats_are_compared_up_to_rounding(spark):
         check_monoid(df, means, tolerance=0.0)
 
 
+def test_inputs_of_any_name_and_type(spark):
+    last = sash.Monoid(lambda x: x, lambda a, b: b)
+    check_monoid(spark.range(3).withColumnRenamed("id", "a`b"), last)
+    check_monoid(spark.sql("SELECT map('a', id, 'b', 0) AS m FROM range(3)"), last)
+
+
+def test_a_lift_of_other_columns_is_not_checked(spark):
+    both = sash.Monoid(lambda row: row.x + F.col("y"), lambda a, b: a + b)
+    with pytest.raises(PySparkValueError, match=r"`monoid` should be .* reads its input alone"):
+        check_monoid(spark.sql("SELECT id AS x, id AS y FROM range(3)"), both)
+
+
 def test_what_is_no_monoid(df):
     with pytest.raises(PySparkTypeError, match=r"`monoid`.*got str"):
         check_monoid(df, "max")  # type: ignore[arg-type]

@@ -29,6 +29,19 @@ def test_explain_prints_what_slides_and_what_does_not(spark, capsys):
     assert any("sum(id)" in line and "UNBOUNDED PRECEDING" in line for line in left)
 
 
+def test_a_query_that_has_run_is_explained_as_before(spark):
+    over = Window.partitionBy("k").orderBy("id").rowsBetween(-2, 0)
+    rows = spark.range(100).withColumn("k", F.col("id") % 3).repartition(3)
+    cached = rows.withColumn("a", F.max("id").over(over)).cache()
+    df = cached.repartition("k").select(F.min("a").over(over))
+    before = explanation(df)
+    df.collect()
+    assert "== Initial Plan ==" in df._jdf.queryExecution().executedPlan().toString()
+    nodes = [line for line in explanation(df).splitlines() if "SlidingWindow" in line]
+    assert nodes == [line for line in before.splitlines() if "SlidingWindow" in line]
+    cached.unpersist()
+
+
 def test_explain_leaves_the_session_as_it_was(spark):
     key = "spark.sql.extendedExplainProviders"
     for before in (None, "io.sash.spark.Explain"):

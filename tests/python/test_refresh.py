@@ -6,6 +6,7 @@ import random
 import re
 from collections import Counter, defaultdict
 
+import numpy as np
 import pytest
 from pyspark.errors import (
     AnalysisException,
@@ -398,8 +399,9 @@ def test_an_id_may_be_named_count(spark):
     query = "SELECT k, t, count, sum(t) OVER (PARTITION BY k ORDER BY t) AS s FROM sevens"
     spark.sql(query).createOrReplaceTempView("answered_sevens")
     late = spark.table("sevens").where("t = 3").withColumn("_change_type", F.lit("insert"))
-    with pytest.raises(PySparkValueError, match="6 rows of count = 7"):
-        sash.refresh(query, {"sevens": late}, into="answered_sevens", id="count")
+    for name in ("count", "COUNT"):
+        with pytest.raises(PySparkValueError, match="6 rows of count = 7"):
+            sash.refresh(query, {"sevens": late}, into="answered_sevens", id=name)
 
 
 def test_a_table_of_dates_has_no_answers_of_several_times_of_a_day(spark):
@@ -423,6 +425,7 @@ def test_arguments_of_changed_and_refresh(spark, late):
         (lambda: sash.changed("spanned", since=1), "`table` should be a Spark", PySparkTypeError),
         (lambda: sash.changed(late, since=True), "`since` should be a version", PySparkTypeError),
         (lambda: sash.changed(late, since=1), "a Delta table of the catalog", PySparkValueError),
+        (lambda: sash.changed(late, since=np.int64(1)), "a Delta table", PySparkValueError),
         (
             lambda: sash.changed(spark.table("spanned"), since=1),
             "a Delta table",

@@ -216,6 +216,8 @@ def test_configure_wants_a_builder(spark):
     [
         ("--jars a.jar,b.jar pyspark-shell", "--jars a.jar,b.jar,ours.jar pyspark-shell"),
         ("--conf spark.jars=a.jar -c k=v x.py", "--jars a.jar,ours.jar -c k=v x.py"),
+        ("--jars=a.jar --name x.py y.py", "--jars a.jar,ours.jar --name x.py y.py"),
+        ("--conf=spark.jars=a.jar x.py", "--jars a.jar,ours.jar x.py"),
         ("--name x pyspark-shell", "--name x pyspark-shell"),
     ],
 )
@@ -230,6 +232,7 @@ def test_submit_arguments_are_changed_only_where_they_name_jars(monkeypatch, arg
     [
         (None, "--jars ours.jar pyspark-shell"),
         ("--name x pyspark-shell", "--jars ours.jar --name x pyspark-shell"),
+        ("--jars=a.jar pyspark-shell", "--jars a.jar,ours.jar pyspark-shell"),
         ("--jars a.jar,b.jar pyspark-shell", "--jars a.jar,b.jar,ours.jar pyspark-shell"),
     ],
 )

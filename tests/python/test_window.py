@@ -286,6 +286,29 @@ def test_a_frame_in_the_place_of_a_kind(df):
         BY_TS.count(3).rowsBetween(-2, 0)
 
 
+def test_a_frame_keeps_the_changes_before_it(df):
+    changes = [
+        ("exclude", "current row", "window_exclude('current row')"),
+        ("slide", 2, "window_slide(2)"),
+        ("min_periods", 3, "window_min_periods(3)"),
+    ]
+    ours, sql = BY_TS, ["k"]
+    for name, value, call in changes:  # by itself, and with those before it
+        ours = getattr(ours, name)(value)
+        sql.append(call)
+        for window, keys in ((getattr(BY_TS, name)(value), ["k", call]), (ours, sql)):
+            over = f"OVER (PARTITION BY {', '.join(keys)} ORDER BY ts {{}} 5 PRECEDING)"
+            rows = df.select(
+                F.sum("x").over(window.rowsBetween(-5, 0)).alias("rows"),
+                F.sum("x").over(window.rangeBetween(-5, 0)).alias("range"),
+                F.expr(f"sum(x) {over.format('ROWS')}").alias("sql_rows"),
+                F.expr(f"sum(x) {over.format('RANGE')}").alias("sql_range"),
+                F.sum("x").over(BY_TS.rowsBetween(-5, 0)).alias("plain"),
+            ).collect()
+            assert all((r.rows, r.range) == (r.sql_rows, r.sql_range) for r in rows), name
+            assert any(r.rows != r.plain for r in rows), name
+
+
 @pytest.mark.parametrize(
     ("window", "message"),
     [
@@ -333,6 +356,17 @@ def test_the_aggregate_that_is_asked_for_may_bound_its_own_window(df):
     for monoid in [SPREAD, "value_range", sash.functions.value_range]:
         query = distinct.select("k", "ts", sash.sliding_agg("x", monoid, window).alias("answer"))
         assert {tuple(row) for row in query.collect()} == expected(distinct, windows, spread)
+
+
+def test_joined_windows_may_name_the_same_order_twice(df):
+    def by(order):
+        return sash.SlidingWindow.partitionBy(F.col("k")).orderBy(order)
+
+    joined = by(F.desc("ts")).count(2) & by(F.desc("ts")).session(1000)
+    rows = df.select(F.count("*").over(joined).alias("n")).collect()
+    assert {row.n for row in rows} == {1, 2}
+    with pytest.raises(PySparkValueError, match="the same partitions and order"):
+        by(F.desc("ts")).count(2) & by(F.asc("ts")).session(5)
 
 
 def test_a_step_leaves_its_beginning_as_it_was(df):
@@ -395,6 +429,10 @@ def test_a_window_that_is_not_whole(spark, window, monoid, message):
         (lambda: BY_TS.time("0 hours", "left"), "`size` should be more than 0, got '0 hours'"),
         (lambda: BY_TS.time("1 day", "lefft"), "'both', 'right', 'left' or 'neither', got 'le"),
         (lambda: BY_TS.session(timedelta(0)), "`gap` should be more than 0"),
+        (lambda: BY_TS.session(timedelta.max), "`gap` should be at most 106751991 days"),
+        (lambda: BY_TS.time(Decimal("Infinity")), "`size` should be a number, finite and of 38"),
+        (lambda: BY_TS.time(Decimal("sNaN")), "`size` should be a number, finite and of 38"),
+        (lambda: BY_TS.time(Decimal("1E+38")), "`size` should be a number, finite and of 38"),
         (lambda: BY_TS.session(3, "0 days"), "`longest` should be more than 0, got '0 days'"),
         (lambda: BY_TS.delta("x", Decimal("-0.5")), "`delta` should be 0 or more"),
         (lambda: BY_TS.range("-1 hour"), "`preceding` should be 0 or more, got '-1 hour'"),
@@ -408,6 +446,10 @@ def test_a_window_that_is_not_whole(spark, window, monoid, message):
         (lambda: BY_TS.count(3).min_periods(-1), "`n` should be an int from 0 to"),
         (lambda: sash.functions.ema("x", "at", "0 hours"), "`half_life` should be more than 0"),
         (lambda: sash.functions.first_n("x", 0), "`n` should be an int from 1 to"),
+        (
+            lambda: sash.functions.ewm_mean_by_rows("x", 1.5),
+            "`alpha` should be a number more than 0 and at most 1, got 1.5",
+        ),
     ],
 )
 def test_a_size_that_is_none_needs_no_query(make, message):

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Window}
 
 import io.sash.spark.base.SparkVersions
+import io.sash.spark.monoids.WrittenMonoid
 
 /**
  * Windows with a [[WindowMinPeriods]]. A second aggregate counts the rows that have all arguments
@@ -35,8 +36,9 @@ private[kinds] object MinPeriods {
   /** The arguments of an aggregate that can be NULL. The delimiter of a list is none of them. */
   def valuesOf(function: AggregateFunction): Seq[Expression] = {
     val arguments = function match {
-      case list: ListAgg => list.child +: list.orderExpressions
-      case other         => other.children
+      case list: ListAgg         => list.child +: list.orderExpressions
+      case monoid: WrittenMonoid => monoid.needed
+      case other                 => other.children
     }
     arguments
       .map {

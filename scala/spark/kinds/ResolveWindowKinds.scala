@@ -71,12 +71,15 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
       }
       .asInstanceOf[Window]
 
-  /** None also if Spark would refuse the frame: months and days together over a DATE. */
+  /**
+   * None also if Spark would refuse the frame, as months and days together over a DATE, or would
+   * cast its bound to another one.
+   */
   private def sqlFrame(
       s: SlidingAggregate,
       order: Seq[SortOrder]
   ): Option[SpecifiedWindowFrame] = s.kind
-    .collect { case k: HasSqlFrame => k.sqlFrame(order) }
+    .collect { case k: HasSqlFrame if !k.isBeyondSql(order) => k.sqlFrame(order) }
     .filterNot { frame =>
       TimeUnit.Day.isUnitOf(order.head.child.dataType) &&
       Seq(frame.lower, frame.upper).exists(_.dataType == CalendarIntervalType)

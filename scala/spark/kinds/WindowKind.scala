@@ -64,6 +64,9 @@ private[spark] sealed abstract class WindowKind extends Expression {
 /** A kind that SQL has a frame for. */
 private[spark] sealed trait HasSqlFrame { this: WindowKind =>
   def sqlFrame(order: Seq[SortOrder]): SpecifiedWindowFrame
+
+  /** Whether Spark would cast the frame's bound to another one. */
+  def isBeyondSql(order: Seq[SortOrder]): Boolean = false
 }
 
 /** The last `size` rows: ROWS BETWEEN size - 1 PRECEDING AND CURRENT ROW. */
@@ -110,6 +113,9 @@ private[spark] final case class DurationWindow(
 
   override def sqlFrame(order: Seq[SortOrder]): SpecifiedWindowFrame =
     DurationFrame.of(this, order.head.child)
+
+  override def isBeyondSql(order: Seq[SortOrder]): Boolean =
+    isPlain && !DurationFrame.isHeld(size, order.head.child.dataType)
 
   /** Without this check, Spark would cast an interval to the type of an order by numbers. */
   override def orderFault(order: Seq[SortOrder]): Option[String] =

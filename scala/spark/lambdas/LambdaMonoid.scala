@@ -44,6 +44,7 @@ private[sash] final case class LambdaMonoid(
   override protected def stringArgs: Iterator[Any] = inputs.iterator
   override def dataType: DataType = LambdaBodies.typeOf(lower.dataType)
   override def nullable: Boolean = true
+  override def needed: Seq[Expression] = inputs.take(required)
 
   override def bodies: Seq[Expression] = {
     val lambdas = Seq(Some(lift), Some(combine), identity, inverse, selective)
@@ -175,7 +176,7 @@ private[sash] final case class LambdaMonoid(
     val present = absence.map(_ => if (counted) Literal(1L) else Literal(false))
     val row = layout.split(lifted).map(finished) ++ present
     OwnMonoid.counting(
-      inputs.take(required),
+      needed,
       next = combined(aggBufferAttributes, row),
       now = aggBufferAttributes
     )

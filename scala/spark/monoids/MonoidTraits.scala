@@ -36,6 +36,9 @@ private[spark] trait KnownMonoid {
 private[spark] trait WrittenMonoid {
   def inputs: Seq[Expression]
 
+  /** The inputs that must not be NULL for a row to count. */
+  def needed: Seq[Expression]
+
   /** The parts of the call that partials depend on, beside the inputs. A missing part is NULL. */
   def bodies: Seq[Expression]
 }

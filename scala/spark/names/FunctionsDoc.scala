@@ -53,10 +53,11 @@ private[sash] object FunctionsDoc {
     """# Functions
       |
       |Generated from the sources' help texts by `make docs`.
-      |Spark lacks these aggregates. They are in the papers, or users of moving windows asked for
-      |them. SQL calls them in GROUP BY, in OVER, and by name in `sliding_agg`. The ranks in a
-      |frame (`rank_in_frame` and its like) are for OVER alone. `sash.functions` has each of them
-      |for PySpark, except `product`, which `pyspark.sql.functions` has. `DESCRIBE FUNCTION
+      |Spark's SQL lacks these aggregates. They are in the papers, or users of moving windows
+      |asked for them. SQL calls them in GROUP BY, in OVER, and, but for `monoid_agg`, by name in
+      |`sliding_agg`. The ranks in a frame (`rank_in_frame` and its like) are for OVER alone.
+      |`sash.functions` has each of them for PySpark, except `product`, which
+      |`pyspark.sql.functions` has, and `monoid_agg`, which is `sash.Monoid`. `DESCRIBE FUNCTION
       |EXTENDED` says the same as this page.
       |
       |All have one order of arguments. Columns come first: the value, and behind it the time, or
@@ -69,9 +70,10 @@ private[sash] object FunctionsDoc {
       |every window.
       |
       |A function of yours with one of these names, or of a later Spark, is the one that runs:
-      |Sash takes a name only where nobody else has it. `sash.m4(x, ts)` names Sash's in any
-      |case, and `sash.functions` calls it so. Sash's functions are in no catalogue: SHOW
-      |FUNCTIONS does not list them, and CREATE and DROP FUNCTION do not see them. While
+      |Sash takes a name only where nobody else has it. `sash.m4(x, ts)` names Sash's, whoever has
+      |an `m4`, and `sash.functions` calls it so. Only a function `m4` in a schema of yours that
+      |is called `sash` comes before it. Sash's functions are in no catalogue: SHOW FUNCTIONS
+      |does not list them, and CREATE and DROP FUNCTION do not see them. While
       |`spark.sash.enabled` is false there are none. A SQL function that calls one of them has to
       |be TEMPORARY on Spark 4.0 and 4.1. If you drop a function of yours, a view that calls its
       |name calls Sash's from then on. If you create one, a view that called Sash's calls yours:

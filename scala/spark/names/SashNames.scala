@@ -17,7 +17,10 @@ import io.sash.spark.kinds.WindowKindFunctions
  */
 private[spark] object SashNames {
 
-  /** `sash.m4` is Sash's function even if the user has an `m4`. The schema need not exist. */
+  /**
+   * `sash.m4` is Sash's function even if the user has an `m4`, but for one in a schema of this
+   * name. The schema need not exist.
+   */
   val Schema = "sash"
 
   private val all: Map[String, (ExpressionInfo, FunctionBuilder)] =

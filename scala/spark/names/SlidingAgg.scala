@@ -88,18 +88,31 @@ private[spark] object SlidingAgg {
     s"'$name' takes lambdas; write $name(col, x -> ..., (a, b) -> ...) OVER (...) itself"
   )
 
-  private def registry: FunctionRegistry = SparkSession.active.sessionState.functionRegistry
+  private def session: SparkSession = SparkSession.active
+
+  private def registry: FunctionRegistry = session.sessionState.functionRegistry
 
   /**
-   * Finds a function in the session's registry, temporary functions first. Some versions of Spark
-   * register functions by a name of one part, others by one of three parts.
+   * Finds a function in the session's registry, which also has those of a catalogue that have
+   * run. Some versions of Spark register built-in and temporary functions by a name of one part,
+   * others by one of three parts.
    */
-  private def identifier(name: String): Option[FunctionIdentifier] =
+  private def identifier(name: String): Option[FunctionIdentifier] = {
+    val (builtin, ofSession) = (Seq(None, Some("builtin")), Some("session"))
+    val ofCatalog = Some(session.sessionState.catalog.getCurrentDatabase)
+    // the order in which Spark looks a name of one part up
+    val places = session.conf.get(SessionOrder, "second") match {
+      case "first" => ofSession +: builtin :+ ofCatalog
+      case "last"  => builtin :+ ofCatalog :+ ofSession
+      case _       => builtin :+ ofSession :+ ofCatalog
+    }
     registry
       .listFunction()
-      .filter(_.funcName.equalsIgnoreCase(name))
-      .sortBy(!_.database.contains("session"))
-      .headOption
+      .filter(id => id.funcName.equalsIgnoreCase(name) && places.contains(id.database))
+      .minByOption(id => places.indexOf(id.database))
+  }
+
+  private val SessionOrder = "spark.sql.functionResolution.sessionOrder"
 
   private def unknown(name: String): Throwable = SashErrors.invalidArgument(
     Name,

@@ -148,10 +148,10 @@ private[spark] object SlidePythonAggregators {
     SashErrors.invalidArgument(call.udaf.name, "window", why)
 
   /**
-   * How windows move, as the bits that Python's `sliding_arrays` reads. 1: no row leaves a
-   * window, so the worker keeps no rows. 2: a window may begin before the window of the row
-   * before, so the worker keeps all rows of a key. 4: EXCLUDE leaves out rows. 8: EXCLUDE keeps
-   * the current row.
+   * How windows move, as the bits that Python's `sliding` names. 1: no row leaves a window, so
+   * the worker keeps no rows. 2: a window may begin before the window of the row before, so the
+   * worker keeps all rows of a key. 4: EXCLUDE leaves out rows. 8: EXCLUDE keeps the current
+   * row.
    */
   private def shape(call: UdafCall, order: Seq[SortOrder]): Int = {
     val grows = call.kinds.isEmpty && (call.window.windowSpec.frameSpecification match {

@@ -153,6 +153,25 @@ final class TimeEndsSuite extends SashSuite {
     assert(rows.map(_(4)) == Seq[Any](null, null, "12", "123"))
   }
 
+  test("min_periods counts no field of a struct and no other column of lambdas") {
+    val over = "OVER (PARTITION BY window_min_periods(2) ORDER BY id ROWS 2 PRECEDING)"
+    val sum = "(a, b) -> a + b"
+    val rows = spark
+      .sql(s"""SELECT monoid_agg(struct(x, y), s -> 1, $sum) $over,
+              |  monoid_agg(id, i -> i + coalesce(x, 0), $sum) $over,
+              |  monoid_agg(IF(id > 1, struct(x), NULL), s -> 1, $sum) $over,
+              |  monoid_agg(1, i -> i + coalesce(y, 0), $sum) $over
+              |FROM VALUES (0, NULL, 1), (1, 2, NULL), (2, 3, 4), (3, 5, 6) AS r(id, x, y)
+              |""".stripMargin)
+      .collect()
+      .map(_.toSeq)
+      .toSeq
+    assert(rows.map(_.head) == Seq[Any](null, 2, 3, 3))
+    assert(rows.map(_(1)) == Seq[Any](null, 3, 8, 16))
+    assert(rows.map(_(2)) == Seq[Any](null, null, null, 2))
+    assert(rows.map(_(3)) == Seq[Any](null, 3, 8, 13))
+  }
+
   for (
     modifier <- Seq("window_min_periods(2)", "window_slide(2)");
     call <- Seq("count(*)", "collect_list(id)", "max_n(id, 2)")

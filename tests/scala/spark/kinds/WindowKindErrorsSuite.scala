@@ -148,6 +148,11 @@ class WindowKindErrorsSuite extends ItemsSuite {
       ),
       ("PARTITION BY time_window(1, 'neither') ORDER BY at", Misplaced, "write a larger `size`"),
       (
+        "PARTITION BY time_window(300, 'left') ORDER BY CAST(id AS TINYINT)",
+        Misplaced,
+        "its size is no TINYINT, the order's type; write a smaller `size`"
+      ),
+      (
         "PARTITION BY time_window('1 month', 'both', true) ORDER BY timestamp_seconds(at)",
         Misplaced,
         "write an even number of them"

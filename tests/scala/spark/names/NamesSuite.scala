@@ -1,6 +1,6 @@
 package io.sash.spark.names
 
-import org.apache.spark.sql.{AnalysisException, Encoder, Encoders, Row}
+import org.apache.spark.sql.{AnalysisException, Encoder, Encoders, Row, SparkSession}
 import org.apache.spark.sql.api.java.UDF1
 import org.apache.spark.sql.expressions.Aggregator
 import org.apache.spark.sql.functions.{call_function, call_udf, col, expr, product, udaf, udf}
@@ -260,6 +260,31 @@ class NamesSuite extends SashSuite {
       assert(one("SELECT sliding_agg(id, 'max_count') OVER () FROM range(4, 5)") == 4L)
     finally spark.sql("DROP TEMPORARY FUNCTION max_count")
     assert(one("SELECT sliding_agg(id, 'max_count') OVER () FROM range(4, 5)") == 1L)
+  }
+
+  test("sliding_agg takes a name as Spark takes it") {
+    def isSame(name: String, session: SparkSession = spark): Assertion = {
+      val calls = Seq(s"$name(id)", s"sliding_agg(id, '$name')").map(_ + " OVER (ORDER BY id)")
+      val answers = session.sql(s"SELECT ${calls.mkString(", ")} FROM range(4, 6)").collect()
+      assert(answers.forall(r => r.get(0) == r.get(1)), answers.mkString(name, " ", ""))
+    }
+    def runs(name: String): Assertion = assert(one(s"SELECT $name(1)") == 7)
+    // a function of a catalogue is in the registry once it has run
+    for (name <- Seq("max", "count"))
+      having(s"CREATE FUNCTION default.$name(x BIGINT) RETURNS INT RETURN 7") {
+        runs(s"default.$name")
+        isSame(name)
+      }
+    spark.sql("CREATE SCHEMA elsewhere")
+    try
+      having("CREATE FUNCTION elsewhere.value_range(x BIGINT) RETURNS INT RETURN 7") {
+        runs("elsewhere.value_range")
+        isSame("value_range")
+      }
+    finally spark.sql("DROP SCHEMA elsewhere CASCADE")
+    val another = spark.newSession()
+    another.udf.register("max", udaf(Sum, Encoders.scalaLong))
+    isSame("max", another)
   }
 
   for (
