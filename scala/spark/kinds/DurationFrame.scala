@@ -19,22 +19,10 @@ import io.sash.spark.times.ConstantInterval
  */
 private[kinds] object DurationFrame {
 
-  /**
-   * Whether a bound keeps the window's rows when Spark casts it to the order's type. Of exact
-   * numbers, the cast of too great a size wraps around or fails, and a decimal is rounded.
-   */
-  def isHeld(size: Expression, order: DataType): Boolean = {
-    def as(e: Expression, to: DataType) = Literal(Cast(e, to, None, EvalMode.TRY).eval(), to)
-    val isExact = isInteger(order) || order.isInstanceOf[DecimalType]
-    !isExact || LessThanOrEqual(as(as(size, order), size.dataType), size).eval() == true
-  }
-
   def of(window: DurationWindow, order: Expression): SpecifiedWindowFrame =
     if (window.isPlain) frame(new UnaryMinus(window.size), CurrentRow)
     else
       (order.dataType, window.size.dataType) match {
-        case (of, size) if isInteger(size) && isInteger(of) && !isHeld(window.size, of) =>
-          refused(window, s"its size is no ${of.sql}, the order's type; write a smaller `size`")
         case (of, size) if isInteger(size) && (isInteger(of) || Day.isUnitOf(of)) =>
           val units = window.size.eval().asInstanceOf[Number].longValue
           whole(window, units)(n => Cast(Literal(n), window.size.dataType))

@@ -1,6 +1,6 @@
 package io.sash.spark.kinds
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
 import io.sash.spark.base.{ArgumentChecks, TimeUnit}
@@ -24,6 +24,22 @@ private[kinds] object OrderFaults {
             s"the order, of type ${by.dataType.sql}; ${remedy(by, name)}"
         )
     }
+
+  /**
+   * The fault if Spark, which casts a bound of RANGE to the order's type, makes a greater or
+   * smaller one of the size: it rounds a decimal, and an integer may wrap around.
+   */
+  def unheld(order: Expression, size: Expression): Option[String] = {
+    val of = order.dataType
+    def as(e: Expression, to: DataType) = Literal(Cast(e, to, None, EvalMode.TRY).eval(), to)
+    val isExact = ArgumentChecks.isInteger(of) || of.isInstanceOf[DecimalType]
+    Option.when(
+      isExact && LessThanOrEqual(as(as(size, of), size.dataType), size).eval() != true
+    )(
+      s"its size, ${size.sql}, is no ${of.sql}, the type of the order; ORDER BY a CAST of " +
+        s"${order.sql} to a type that has both"
+    )
+  }
 
   /** The fault if an order of this type has no multiples of `hop`. */
   def uncut(order: Expression, size: Expression, hop: Expression): Option[String] =

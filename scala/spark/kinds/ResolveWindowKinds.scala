@@ -71,15 +71,12 @@ private[spark] object ResolveWindowKinds extends Rule[LogicalPlan] {
       }
       .asInstanceOf[Window]
 
-  /**
-   * None also if Spark would refuse the frame, as months and days together over a DATE, or would
-   * cast its bound to another one.
-   */
+  /** None also if Spark would refuse the frame: months and days together over a DATE. */
   private def sqlFrame(
       s: SlidingAggregate,
       order: Seq[SortOrder]
   ): Option[SpecifiedWindowFrame] = s.kind
-    .collect { case k: HasSqlFrame if !k.isBeyondSql(order) => k.sqlFrame(order) }
+    .collect { case k: HasSqlFrame => k.sqlFrame(order) }
     .filterNot { frame =>
       TimeUnit.Day.isUnitOf(order.head.child.dataType) &&
       Seq(frame.lower, frame.upper).exists(_.dataType == CalendarIntervalType)

@@ -64,9 +64,6 @@ private[spark] sealed abstract class WindowKind extends Expression {
 /** A kind that SQL has a frame for. */
 private[spark] sealed trait HasSqlFrame { this: WindowKind =>
   def sqlFrame(order: Seq[SortOrder]): SpecifiedWindowFrame
-
-  /** Whether Spark would cast the frame's bound to another one. */
-  def isBeyondSql(order: Seq[SortOrder]): Boolean = false
 }
 
 /** The last `size` rows: ROWS BETWEEN size - 1 PRECEDING AND CURRENT ROW. */
@@ -114,12 +111,9 @@ private[spark] final case class DurationWindow(
   override def sqlFrame(order: Seq[SortOrder]): SpecifiedWindowFrame =
     DurationFrame.of(this, order.head.child)
 
-  override def isBeyondSql(order: Seq[SortOrder]): Boolean =
-    isPlain && !DurationFrame.isHeld(size, order.head.child.dataType)
-
   /** Without this check, Spark would cast an interval to the type of an order by numbers. */
   override def orderFault(order: Seq[SortOrder]): Option[String] =
-    OrderFaults.unmoved(order, "size", size)
+    OrderFaults.unmoved(order, "size", size).orElse(OrderFaults.unheld(order.head.child, size))
 
   override def checkInputDataTypes(): TypeCheckResult = {
     val options = closed.map(ArgumentChecks.checkOneOf("closed", _, DurationWindow.Ends)) ++

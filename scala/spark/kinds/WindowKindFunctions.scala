@@ -54,9 +54,8 @@ private[spark] object WindowKindFunctions {
       4  6  2
 
       Without `closed` and `center` it is RANGE BETWEEN size PRECEDING AND CURRENT ROW, with
-      peers. A `size` that an order by integers or decimals cannot hold is taken as it is, where
-      RANGE casts it. An end that does not belong to the window is moved by a unit of the order:
-      1, a day, or a microsecond. So these two arguments want an order by integers, dates or
+      peers. An end that does not belong to the window is moved by a unit of the order: 1, a
+      day, or a microsecond. So these two arguments want an order by integers, dates or
       timestamps. The middle is as in pandas: half of `size` before and after. Half of an odd
       number of units lies between two of them, and there an open end leaves no row out.
 

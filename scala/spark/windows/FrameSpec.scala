@@ -129,9 +129,7 @@ private[spark] object FrameSpec {
     case r: OwnRangeWindow    => OwnRangeSpec(r)
     case b: BoundsWindow      => BoundsSpec(b, rises = b.isAtDistances(order))
     case j: JoinedWindow      => JoinedSpec(j, j.kinds.map(ofKind(_, order)))
-    case d: DurationWindow if d.isBeyondSql(order) =>
-      DurationSpec(d)
-    case k: HasSqlFrame => ofFrame(coerced(k.sqlFrame(order), order))
+    case k: HasSqlFrame       => ofFrame(coerced(k.sqlFrame(order), order))
     case _: WindowModifier =>
       throw new IllegalStateException(s"${kind.sql} says nothing of a window's bounds")
   }
@@ -212,34 +210,23 @@ private[spark] final case class RangeSpec(specified: SpecifiedWindowFrame) exten
     new RangeFrame(of.windows, of.keys)
 }
 
-/** A range of the order that SQL has no bound for. */
-private[spark] sealed abstract class OrderRangeSpec(kind: WindowKind) extends FrameSpec {
-  override final def text: String = kind.sql
+private[spark] final case class SawtoothSpec(kind: SawtoothWindow) extends FrameSpec {
+  override def text: String = kind.sql
 
-  override final def isImmediate: Boolean = false
+  override def isImmediate: Boolean = false
 
-  override final def movesByPeers: Boolean = true
+  override def movesByPeers: Boolean = true
 
-  override final def place: Place[Algorithm] = Place.Ring
+  override def place: Place[Algorithm] = Place.Ring
 
-  override final def isRange: Boolean = true
+  override def isRange: Boolean = true
 
-  override protected final def word: String = kind.name
+  override protected def word: String = kind.name
 
-  override final def frame(of: FrameParts): Frame = new RangeFrame(of.windows, of.keys)
-}
-
-private[spark] final case class SawtoothSpec(kind: SawtoothWindow) extends OrderRangeSpec(kind) {
   override def keys(rows: RowsOfFrame): Option[KeysSpec] =
     Some(RangeBounds.sawtooth(rows, kind))
-}
 
-private[spark] final case class DurationSpec(kind: DurationWindow) extends OrderRangeSpec(kind) {
-  override def keys(rows: RowsOfFrame): Option[KeysSpec] = {
-    val order = rows.order.head
-    val (by, size) = Extent.ofNumbers(order.child, kind.size)
-    Some(RangeBounds.back(rows, order.copy(child = by, sameOrderExpressions = Nil), size))
-  }
+  override def frame(of: FrameParts): Frame = new RangeFrame(of.windows, of.keys)
 }
 
 private[spark] final case class GroupsSpec(kind: GroupsWindow) extends FrameSpec {

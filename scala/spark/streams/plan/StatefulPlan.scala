@@ -113,8 +113,8 @@ private[spark] object StatefulPlan {
     processor.asInstanceOf[StatefulProcessor[Any, Any, Any]]
 
   /**
-   * The bucket of a row. It is never a constant, with which the optimizer would replace a
-   * grouping column.
+   * The bucket of a row. Without keys it reads the time, since the optimizer would replace a
+   * grouping column by a constant.
    */
   private def bucketOf(keys: Seq[Expression], time: Attribute, buckets: Int): Expression =
     if (keys.isEmpty) BitwiseAnd(new Murmur3Hash(Seq(time)), Literal(0))

@@ -147,10 +147,11 @@ class WindowKindErrorsSuite extends ItemsSuite {
         OneOrder
       ),
       ("PARTITION BY time_window(1, 'neither') ORDER BY at", Misplaced, "write a larger `size`"),
+      ("PARTITION BY time_window(4294967296) ORDER BY id", Misplaced, "is no INT, the type of"),
       (
-        "PARTITION BY time_window(300, 'left') ORDER BY CAST(id AS TINYINT)",
+        "PARTITION BY time_window(0.006) ORDER BY CAST(id AS DECIMAL(10, 2))",
         Misplaced,
-        "its size is no TINYINT, the order's type; write a smaller `size`"
+        "is no DECIMAL(10,2), the type of the order; ORDER BY a CAST of"
       ),
       (
         "PARTITION BY time_window('1 month', 'both', true) ORDER BY timestamp_seconds(at)",

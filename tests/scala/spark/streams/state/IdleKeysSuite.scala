@@ -34,4 +34,18 @@ class IdleKeysSuite extends StreamSuite {
     assert(alone.last > 10 * KeysOfBatch, alone)
     assert(alone.last - alone(6) >= 5 * KeysOfBatch, alone)
   }
+
+  test("a range whose begin is no timestamp a thousand years ago") {
+    streaming()(inDirectory { checkpoint =>
+      val source = new Source("1 second", checkpoint)
+      val call = "sum(x) OVER (PARTITION BY k ORDER BY ts " +
+        "RANGE INTERVAL '106751990' DAY PRECEDING)"
+      val query = source.start(sql(s"SELECT id, $call AS a FROM events"))
+      for (b <- 0 until 3) {
+        source.add(Seq(at(b.toLong, b * 60.0, k = 1)))
+        assert(rowsInState(query) > 0)
+      }
+      source.stop()
+    })
+  }
 }
