@@ -26,8 +26,8 @@ private[kinds] object OrderFaults {
     }
 
   /**
-   * The fault if Spark, which casts a bound of RANGE to the order's type, makes a greater or
-   * smaller one of the size: it rounds a decimal, and an integer may wrap around.
+   * The fault if the size changes when Spark casts it to the order's type: a decimal is rounded,
+   * and an integer may wrap around.
    */
   def unheld(order: Expression, size: Expression): Option[String] = {
     val of = order.dataType

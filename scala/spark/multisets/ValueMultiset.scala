@@ -13,9 +13,9 @@ import io.sash.spark.slots.RunningState
  * different counts are a list in ascending order. So a value whose count changes by one finds its
  * new place beside the old one.
  *
- * Cost: an addition or removal of one copy takes O(1), and of several O(√n). If the values of one count are ranked, it takes
- * O(log d), where d is the number of different values. n values have at most √(2n) different
- * counts.
+ * Cost: an addition or removal of one copy takes O(1), and of several O(√n). If the values of one
+ * count are ranked, it takes O(log d), where d is the number of different values. n values have
+ * at most √(2n) different counts.
  */
 private[spark] final class ValueMultiset(of: CountedType) {
   import ValueMultiset._
