@@ -74,8 +74,7 @@ class InOrderState {
     var answers = 0L
     var k = 0
     while (k < times) {
-      window.evict()
-      column.lift(window.open(), stream.next())
+      column.lift(window.slide(), stream.next())
       window.insert()
       answers += column.lower(window.query())
       k += 1

@@ -86,6 +86,15 @@ private[sash] abstract class SlotRing(
     opened
   }
 
+  override final def slide(): Int =
+    if (chunk > 0) super.slide()
+    else {
+      evict()
+      val opened = slot(end)
+      end += 1
+      opened
+    }
+
   /**
    * Called before `length` doubles. Positions with the bit `length` then move up by `length`, in
    * the subclass's own arrays, too. If this call throws, it changes nothing.

@@ -104,6 +104,10 @@ object InOrderLaws {
       case Evict if model.window.nonEmpty =>
         window.evict()
         model.evicted
+      case Slide(value) if model.window.nonEmpty =>
+        val element = Element(value, model.arrivals)
+        slider.slide(element)
+        model.evicted.opened(element)
       case Clear =>
         window.clear()
         model.cleared

@@ -18,6 +18,8 @@ final class Slider[A](val algorithm: WindowAlgorithm, val operation: Operation[A
     slot
   }
 
+  def slide(element: Element): Unit = column.lift(window.slide(), element)
+
   def insert(element: Element): Unit = {
     open(element)
     window.insert()

@@ -120,6 +120,9 @@ class PapersDocSuite extends AnyFunSuite {
     }
     slots.evict()
     assert(column.lower(slots.query()) == 5L)
+    column.lift(slots.slide(), 1L) // as evict() and open(), in less time
+    slots.insert()
+    assert(column.lower(slots.query()) == 5L)
   }
 
   test("frames") {
