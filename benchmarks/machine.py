@@ -86,10 +86,18 @@ def _memory_gb() -> int:
 
 
 def _commit() -> str:
+    """The commit. Changes of the pages that benchmarks write are none."""
+    name = _git("describe", "--always", "--abbrev=10")
+    changed = _git("status", "--porcelain", "--", ":/", ":(exclude,top)docs/benchmarks")
+    return name + ("-dirty" if changed else "") or "not committed"
+
+
+def _git(*arguments: str) -> str:
     here = Path(__file__).parent
-    command = ["git", "describe", "--always", "--dirty", "--abbrev=10"]
-    done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "not committed"
+    done = subprocess.run(
+        ["git", *arguments], cwd=here, capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip()
 
 
 @contextmanager
