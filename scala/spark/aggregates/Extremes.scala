@@ -118,28 +118,41 @@ private[spark] case object MinCount extends ExtremeCount(LessThan(_, _)) {
   """)
 }
 
-/** The range, max(x) - min(x). See `io.sash.papers.algebra.Range`. */
-private[spark] case object ValueRange extends MonoidKind {
+/**
+ * The range, max(x) - min(x). See `io.sash.papers.algebra.Range`.
+ *
+ * @param difference Spark's subtraction, which keeps the ANSI mode in which the call was analyzed
+ */
+private[spark] final case class ValueRange(difference: Subtract) extends MonoidKind {
+  override def function: SashFunction = ValueRange.function
+
   override def check(arguments: Seq[Expression]): TypeCheckResult =
     TypeUtils.checkForAnsiIntervalOrNumericType(arguments.head)
 
   override def dataType(arguments: Seq[Expression]): DataType =
-    new Subtract(value(arguments), value(arguments)).dataType
+    of(value(arguments), value(arguments)).dataType
 
   override def parts(arguments: Seq[Expression]): MonoidParts = {
     val x = value(arguments)
     MonoidParts.beside()(OneCell.greatest(x), OneCell.least(x)) { case Seq(max, min) =>
-      new Subtract(max, min)
+      of(max, min)
     }
   }
+
+  private def of(left: Expression, right: Expression): Expression =
+    difference.withNewChildren(Seq(left, right))
 
   /** A VOID (NULLs only) is cast to DOUBLE for arithmetic, as in Spark's `sum`. */
   private def value(arguments: Seq[Expression]): Expression = arguments.head match {
     case void if void.dataType == NullType => Cast(void, DoubleType)
     case x                                 => x
   }
+}
 
-  override val function: SashFunction = described("value_range")("""
+private[spark] object ValueRange {
+  val function: SashFunction = SashFunction.of(
+    "value_range",
+    """
     Returns how far apart the values are: the greatest less the least.
 
     * x - a number or an interval
@@ -152,7 +165,9 @@ private[spark] case object ValueRange extends MonoidKind {
 
     Type and overflow are as in max(x) - min(x). NULLs are skipped; NULL over no rows; a NaN
     makes it NaN.
-  """)
+    """,
+    classOf[OwnMonoid]
+  )(OwnMonoid(new ValueRange(new Subtract(Literal(0), Literal(0))), _))
 }
 
 /** The range relative to the maximum. See `io.sash.papers.algebra.RelativeVariation`. */

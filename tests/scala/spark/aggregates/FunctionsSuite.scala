@@ -11,7 +11,7 @@ import org.scalatest.tags.Slow
 import io.sash.core.algebra.Aggregation
 import io.sash.papers.algebra
 import io.sash.papers.algebra.Point
-import io.sash.spark.{RowEquality, SashSuite, TestTable, Thorough, WindowFrames}
+import io.sash.spark.{ErrorCondition, RowEquality, SashSuite, TestTable, Thorough, WindowFrames}
 import io.sash.spark.names.AllSashFunctions
 
 /** The functions of the registry against core's operations of the same names, and Spark's plan. */
@@ -420,6 +420,23 @@ class FunctionsSuite extends SashSuite {
     val set =
       spark.sql("SELECT DISTINCT tie FROM data WHERE tie > 0").collect().map(_.getInt(0).toDouble)
     assert(same(row.head().get(0), algebra.GeometricMean.aggregate(set.toSeq: _*)))
+  }
+
+  test("value_range in a view overflows in the ANSI mode in which the view was made") {
+    for (ansi <- Seq("true", "false")) {
+      withSettings("spark.sql.ansi.enabled" -> ansi)(
+        spark.sql(
+          "CREATE OR REPLACE TEMPORARY VIEW ranges AS SELECT value_range(x) OVER (ORDER BY x " +
+            "ROWS 1 PRECEDING) AS r FROM VALUES (-9223372036854775807), (1) AS t(x)"
+        )
+      )
+      withSettings("spark.sql.ansi.enabled" -> (!ansi.toBoolean).toString) {
+        def rows = spark.table("ranges").collect()
+        if (ansi.toBoolean)
+          assert(ErrorCondition.of(intercept[Exception](rows)) == "ARITHMETIC_OVERFLOW")
+        else assert(rows.map(_.getLong(0)).toSet == Set(0L, -9223372036854775808L))
+      }
+    }
   }
 
   test("value_range overflows as max - min does") {
