@@ -52,8 +52,8 @@ abstract class InOrderWindow extends SlotWindow with Coalescing {
 
   /**
    * Drops the oldest element and opens a slot for the next one, as `evict` and `open` do. A ring
-   * never grows by this call, so that a loop over it is compiled without the copying of slots: for
-   * SlickDeque (Inv) it takes half the time. If the call throws, the window is as it was.
+   * never grows by this call, so that a loop over it is compiled without the copying of slots.
+   * For SlickDeque (Inv) it takes half the time. If the call throws, the window is as it was.
    */
   def slide(): Int = {
     val opened = open()

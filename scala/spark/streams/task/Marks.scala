@@ -64,8 +64,8 @@ private[streams] final class Marks(program: StreamProgram) {
 
   /**
    * The time at which a key is idle whose last row has this time. The wait is doubled from a
-   * second on until it suffices, so it is at most twice the shortest wait; None if it exceeds a
-   * thousand years, or if a bound that long ago is no timestamp.
+   * second on until it suffices, so it is at most twice the shortest wait. None if the wait
+   * exceeds a thousand years, or if a bound that long ago is no timestamp.
    */
   def nextSweep(time: Long): Option[Long] =
     try
