@@ -161,9 +161,14 @@ def has(df: DataFrame, name: str) -> bool:
 
 def is_among(df: DataFrame, name: str, names: Iterable[str]) -> bool:
     """Whether a name is among others, as the session of a DataFrame compares names."""
+    return same_name(df, name, names) is not None
+
+
+def same_name(df: DataFrame, name: str, names: Iterable[str]) -> str | None:
+    """The first of some names that is a name, as the session of a DataFrame compares names."""
     if not is_false(df.sparkSession.conf.get("spark.sql.caseSensitive")):
-        return name in names
-    return name.lower() in (other.lower() for other in names)
+        return name if name in names else None
+    return next((other for other in names if other.lower() == name.lower()), None)
 
 
 def quoted(name: str) -> str:

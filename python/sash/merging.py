@@ -14,7 +14,7 @@ from pyspark.sql.types import DateType
 
 from sash.changed_query import ChangedQuery, plans_of
 from sash.errors import value_error
-from sash.label_columns import column, has, is_among, quoted
+from sash.label_columns import column, has, quoted, same_name
 
 _ACTION = "_sash_action"
 _COUNT = "_sash_count"
@@ -32,10 +32,7 @@ def merged(query: ChangedQuery, into: str, ids: list[str]) -> tuple[int, int, in
     """
     names = query.rows.columns
     table = query.spark.table(into)
-    for name in ids:
-        if not has(query.rows, name):
-            raise value_error("id", f"columns of the query ({', '.join(names)})", name)
-    ids = [next(of for of in names if is_among(query.rows, name, [of])) for name in ids]
+    ids = [_own_name(query.rows, name) for name in ids]
     for name in names:
         if not has(table, name):
             raise value_error("into", f"a table with the query's column {name}", table.columns)
@@ -83,6 +80,14 @@ def merged(query: ChangedQuery, into: str, ids: list[str]) -> tuple[int, int, in
         finally:
             query.spark.catalog.dropTempView(view)
     return read, computed, inserted, updated, deleted
+
+
+def _own_name(rows: DataFrame, name: str) -> str:
+    """The name of a column as the query writes it, or an error that names ``id``."""
+    own = same_name(rows, name, rows.columns)
+    if own is None:
+        raise value_error("id", f"columns of the query ({', '.join(rows.columns)})", name)
+    return own
 
 
 def _warn(query: ChangedQuery, near: DataFrame, table: DataFrame, into: str) -> None:

@@ -75,7 +75,7 @@ def explanation(df: DataFrame) -> str:
         return why
     plan, lines = _explained(df)
     calls = [line.removeprefix(_SLIDES) for line in lines if line.startswith(_SLIDES)]
-    nodes = [line.lstrip(" +-:*()0123456789") for line in _run(plan) if _NODE in line]
+    nodes = [line.lstrip(" +-:*()0123456789") for line in _current(plan) if _NODE in line]
     return "\n".join([*(_without(calls, node) for node in nodes), *lines])
 
 
@@ -98,7 +98,7 @@ def _explained(df: DataFrame) -> tuple[str, list[str]]:
     return plan, [line for line in sash.splitlines() if line.strip()]
 
 
-def _run(plan: str) -> Iterator[str]:
+def _current(plan: str) -> Iterator[str]:
     """The lines of a plan, without those with which AQE began and that others have replaced."""
     initial = None
     for line in plan.splitlines():

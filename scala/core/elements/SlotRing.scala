@@ -81,19 +81,21 @@ private[sash] abstract class SlotRing(
 
   override def open(): Int = {
     if (end - front == most) doubleCapacity()
-    val opened = slot(end)
-    end += 1
-    opened
+    openNext()
   }
 
   override final def slide(): Int =
     if (chunk > 0) super.slide()
     else {
       evict()
-      val opened = slot(end)
-      end += 1
-      opened
+      openNext()
     }
+
+  private def openNext(): Int = {
+    val opened = slot(end)
+    end += 1
+    opened
+  }
 
   /**
    * Called before `length` doubles. Positions with the bit `length` then move up by `length`, in

@@ -93,9 +93,9 @@ private[spark] object SlidingAgg {
   private def registry: FunctionRegistry = session.sessionState.functionRegistry
 
   /**
-   * Finds a function in the session's registry, which also has those of a catalogue that have
-   * run. Some versions of Spark register built-in and temporary functions by a name of one part,
-   * others by one of three parts.
+   * Finds a function in the session's registry. A function of a catalogue is there once a query
+   * has called it. Some versions of Spark register built-in and temporary functions by a name of
+   * one part, others by one of three parts.
    */
   private def identifier(name: String): Option[FunctionIdentifier] = {
     val (builtin, ofSession) = (Seq(None, Some("builtin")), Some("session"))

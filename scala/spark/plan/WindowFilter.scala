@@ -10,8 +10,7 @@ import org.apache.spark.sql.types.DataType
 /**
  * Hides the condition of a window's FILTER between analysis and planning. If Spark's optimizer
  * finds such a condition false, it replaces the aggregate by a literal. That is no valid window
- * function, and has no slide. The optimizer does not see that this
- * expression is constant.
+ * function, and has no slide. The optimizer does not see that this expression is constant.
  */
 private[spark] final case class WindowFilter(child: Expression) extends UnaryExpression {
   override def dataType: DataType = child.dataType

@@ -38,7 +38,7 @@ private[spark] final case class WrapMovingAggregates(session: SparkSession, over
       }
 }
 
-private[spark] object WrapMovingAggregates {
+private[spark] object WrapMovingAggregates extends AliasHelper {
   private val Entire = SpecifiedWindowFrame(RowFrame, UnboundedPreceding, UnboundedFollowing)
 
   /** Hides the condition of FILTER from the optimizer. */
@@ -66,23 +66,22 @@ private[spark] object WrapMovingAggregates {
    * False for a list of distinct values in the order of others, with which a value could have
    * several places. Spark refuses it in a GROUP BY, too.
    */
-  private def hasPlaces(input: LogicalPlan)(e: WindowExpression): Boolean = {
-    val computed = input match {
-      case Project(columns, _) => columns.collect { case a: Alias => a.exprId -> a.child }.toMap
-      case _                   => Map.empty[ExprId, Expression]
-    }
-    def written(x: Expression) =
-      x.transform { case a: Attribute => computed.getOrElse(a.exprId, a) }
+  private def hasPlaces(input: LogicalPlan)(e: WindowExpression): Boolean =
     e.windowFunction match {
       case call: AggregateExpression if call.isDistinct =>
         SlidingAggregate.withoutWindows(call).aggregateFunction match {
           case list: ListAgg if list.orderingFilled =>
-            val orders = list.orderExpressions.map(o => written(o.child))
-            orders.forall(isSame(written(list.child), _)) && orders.length == 1
+            val orders = list.orderExpressions.map(o => written(o.child, input))
+            orders.forall(isSame(written(list.child, input), _)) && orders.length == 1
           case _ => true
         }
       case _ => true
     }
+
+  /** An expression before Spark made a column of it below the window. */
+  private def written(e: Expression, input: LogicalPlan): Expression = input match {
+    case project: Project => replaceAlias(e, getAliasMap(project))
+    case _                => e
   }
 
   /** Whether values are equal to each other just if the values of `order` are. */
