@@ -52,7 +52,7 @@ def explain(df: DataFrame) -> None:
 
 
 def explanation(df: DataFrame) -> str:
-    """Return the text that ``explain`` prints: which windows Sash runs, and why Spark the others.
+    """Return the text that ``explain`` prints.
 
     Args:
         df: Any DataFrame, classic or Connect. It is planned, not run.
