@@ -22,10 +22,16 @@ private[papers] abstract class BankersReversal(
     initial: Partials,
     reserved: Int,
     paired: Boolean = false
-) extends SlotRing(initial, reserved, paired, BankersReversal.chunkSize(initial)) {
+) extends SlotRing(initial, reserved + 1, paired, BankersReversal.chunkSize(initial)) {
+  /**
+   * The slot of the identity. A combine with it stands for a copy in calls that are rare over a
+   * long window: see `step`.
+   */
+  protected[this] final val unit = reserved
 
   /** Null if the column has no chunks. */
   private[this] var chunks = BankersReversal.chunksOf(initial)
+  if (chunks == null) partials.identity(unit)
   protected[this] var l = 0L
   protected[this] var r = 0L
   protected[this] var a = 0L
@@ -36,6 +42,7 @@ private[papers] abstract class BankersReversal(
       val slot = this.slot(end)
       chunks.openChunk(slot)
       if (paired) chunks.openChunk(slot + length)
+      if (end == 0) partials.identity(unit) // its chunk is that of position 0
     }
     super.open()
   }
@@ -78,56 +85,42 @@ private[papers] abstract class BankersReversal(
   /**
    * One step of the incremental reversal, which restores the invariants after F or E has moved.
    * The caller moves F or E before the step, and moves it back if the step throws. Its handler
-   * costs nothing as long as no step throws. To pass the new F and E to `turn` instead would take
-   * registers from the usual step.
+   * costs nothing as long as no step throws.
+   *
+   * Over a long window a flip is rare. The JIT compiler leaves a rare method as a call, after
+   * which no pointer is known to be in a register, and each slide takes half as long again. So
+   * singletons and flips are no methods of their own, and call `combine` alone.
    */
-  protected[this] final def step(): Unit =
-    if (a != r) {
-      shrink()
-    } else if (l != b) { // shift
+  protected[this] final def step(): Unit = {
+    val flips = a == r
+    if (flips && l != b) { // shift
       a += 1
       r += 1
       l += 1
-    } else {
-      turn()
-    }
-
-  private def shrink(): Unit = {
-    if (r - l == a - r) {
-      shrinkLeft()
-      l += 1
-    }
-    shrinkRight()
-    a -= 1
-  }
-
-  /** The step when lL, lR and lA are used up. */
-  private def turn(): Unit =
-    if (front == b) { // singleton
+    } else if (flips && front == b) { // singleton
       b = back
       a = back
       r = back
       l = back
-    } else { // flip: lF and lB become lL and lR, which shrink in the same call
-      flip()
-      l = front + 1
-      a = back - 1
-      b = back
+    } else {
+      shrink(flips)
+      if (flips) { // lF and lB become lL and lR, which have shrunk in the same call
+        l = front + 1
+        a = back
+        b = back
+      }
+      a -= 1
     }
+  }
 
   /**
-   * Makes the element at L hold its aggregate in lF. In this call and in `shrinkRight` lA is not
-   * empty, since the flip has put its first element there.
+   * Makes the element at L hold its aggregate in lF, unless an earlier call has done so, and moves
+   * L; then makes the element before A hold its aggregate in lA, which is not empty.
+   *
+   * @param flips whether lF and lB are to become lL and lR: then it makes the first element of lF
+   *   hold its aggregate with lB, and the last of lB that of itself alone, and moves no pointer
    */
-  protected[this] def shrinkLeft(): Unit
-
-  /** Makes the element before A hold its aggregate in lA. */
-  protected[this] def shrinkRight(): Unit
-
-  /**
-   * Does both for a flip: for the first element of the front list and the last of the back list.
-   */
-  protected[this] def flip(): Unit
+  protected[this] def shrink(flips: Boolean): Unit
 
   /** The pointers F, L, R, A, B and E, for the tests of the size invariants. */
   private[papers] final def pointers: Seq[Long] = Seq(front, l, r, a, b, back)

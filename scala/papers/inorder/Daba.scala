@@ -21,7 +21,7 @@ import io.sash.papers.algebra.OfAggregationInChunks
  *  - (I3) the window is empty, or |lL| + |lR| + |lA| + 1 = |lF| - |lB| and |lL| = |lR|
  *
  * Cost in combines, in the worst case: query 1, insert 4, evict 3; on average 2.5 and 1.5. Space:
- * 2n partials, and one for the answer.
+ * 2n partials, and one each for the answer and the identity.
  *
  * Room: as for [[DabaLite]], but in chunks a call allocates at most two.
  *
@@ -34,11 +34,7 @@ final class Daba(initial: Partials)
 
   override def insert(): Unit = {
     requireOpen(end - back)
-    if (b == back) {
-      partials.copy(agg(back), slot(back))
-    } else {
-      combine(agg(back), agg(back - 1), slot(back))
-    }
+    combine(agg(back), if (b == back) unit else agg(back - 1), slot(back))
     back += 1
     try step()
     catch {
@@ -59,17 +55,20 @@ final class Daba(initial: Partials)
       answer
     }
 
-  override protected[this] def shrinkLeft(): Unit = {
-    combine(answer, agg(l), agg(a - 1))
-    combine(agg(l), answer, agg(a))
-  }
-
-  override protected[this] def shrinkRight(): Unit = combine(agg(a - 1), slot(a - 1), agg(a))
-
-  override protected[this] def flip(): Unit = {
-    combine(agg(front), agg(front), agg(back - 1))
-    partials.copy(agg(back - 1), slot(back - 1))
-  }
+  override protected[this] def shrink(flips: Boolean): Unit =
+    if (flips) {
+      combine(agg(front), agg(front), agg(back - 1))
+      // from here on no call may throw
+      if (partials.total) combine(agg(back - 1), unit, slot(back - 1))
+      else partials.copy(agg(back - 1), slot(back - 1))
+    } else {
+      if (r - l == a - r) {
+        combine(answer, agg(l), agg(a - 1))
+        combine(agg(l), answer, agg(a))
+        l += 1
+      }
+      combine(agg(a - 1), slot(a - 1), agg(a))
+    }
 
   private def agg(position: Long): Int = slot(position) + length
 }

@@ -20,7 +20,7 @@ import io.sash.papers.algebra.OfAggregationInChunks
  *  - (I4) the window is empty, or |lL| + |lR| + |lA| + 1 = |lF| - |lB| and |lL| = |lR|
  *
  * Cost in combines, in the worst case: query 1, insert 3, evict 2; on average 2 and 1. Space:
- * n + 2 partials, and one for the answer.
+ * n + 2 partials, and one each for the answer and the identity.
  *
  * Room: by default the slots double. That is amortised constant, but the call that doubles them
  * allocates and copies all of them. `inChunks`, or a [[io.sash.papers.slots.ChunkedPartials]] as
@@ -38,7 +38,7 @@ final class DabaLite(initial: Partials) extends BankersReversal(initial, reserve
 
   override def insert(): Unit = {
     requireOpen(end - back)
-    if (b == back) partials.copy(answer, slot(back)) else combine(answer, aggB, slot(back))
+    combine(answer, if (b == back) unit else aggB, slot(back))
     exchange()
     back += 1
     try step()
@@ -67,14 +67,17 @@ final class DabaLite(initial: Partials) extends BankersReversal(initial, reserve
       answer
     }
 
-  override protected[this] def shrinkLeft(): Unit = combine(slot(l), slot(l), aggRA)
-
-  override protected[this] def shrinkRight(): Unit = combine(slot(a - 1), slot(a - 1), slot(a))
-
-  override protected[this] def flip(): Unit = {
-    combine(slot(front), slot(front), aggB)
-    partials.copy(aggRA, aggB)
-  }
+  override protected[this] def shrink(flips: Boolean): Unit =
+    if (flips) {
+      combine(aggRA, unit, aggB)
+      combine(slot(front), slot(front), aggRA)
+    } else {
+      if (r - l == a - r) {
+        combine(slot(l), slot(l), aggRA)
+        l += 1
+      }
+      combine(slot(a - 1), slot(a - 1), slot(a))
+    }
 }
 
 object DabaLite extends OfAggregationInChunks(new DabaLite(_))
