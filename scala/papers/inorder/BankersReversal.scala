@@ -23,6 +23,7 @@ private[papers] abstract class BankersReversal(
     reserved: Int,
     paired: Boolean = false
 ) extends SlotRing(initial, reserved + 1, paired, BankersReversal.chunkSize(initial)) {
+
   /**
    * The slot of the identity. A combine with it stands for a copy in calls that are rare over a
    * long window: see `step`.
