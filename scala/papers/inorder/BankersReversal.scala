@@ -43,7 +43,7 @@ private[papers] abstract class BankersReversal(
       val slot = this.slot(end)
       chunks.openChunk(slot)
       if (paired) chunks.openChunk(slot + length)
-      if (end == 0) partials.identity(unit) // its chunk is that of position 0
+      if (end == 0) partials.identity(unit) // in the first chunk
     }
     super.open()
   }
@@ -115,11 +115,13 @@ private[papers] abstract class BankersReversal(
   }
 
   /**
-   * Makes the element at L hold its aggregate in lF, unless an earlier call has done so, and moves
-   * L; then makes the element before A hold its aggregate in lA, which is not empty.
+   * Makes the element at L hold its aggregate in lF and moves L, unless an earlier call has done
+   * so. Then makes the element before A hold its aggregate in lA, which is not empty.
    *
-   * @param flips whether lF and lB are to become lL and lR: then it makes the first element of lF
-   *   hold its aggregate with lB, and the last of lB that of itself alone, and moves no pointer
+   * If the step flips, the first element of lF gets its aggregate with lB, the last element of lB
+   * holds itself alone, and no pointer moves.
+   *
+   * @param flips whether lF and lB become lL and lR
    */
   protected[this] def shrink(flips: Boolean): Unit
 
