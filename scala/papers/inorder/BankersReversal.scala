@@ -90,7 +90,8 @@ private[papers] abstract class BankersReversal(
    *
    * Over a long window a flip is rare. The JIT compiler leaves a rare method as a call, after
    * which no pointer is known to be in a register, and each slide takes half as long again. So
-   * singletons and flips are no methods of their own, and call `combine` alone.
+   * singletons and flips are no methods of their own, and over a `total` column a flip calls
+   * `combine` alone, which usual steps call, too.
    */
   protected[this] final def step(): Unit = {
     val flips = a == r
