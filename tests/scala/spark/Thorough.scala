@@ -1,5 +1,7 @@
 package io.sash.spark
 
+import scala.util.Random
+
 import org.scalatest.Tag
 
 /**
@@ -14,4 +16,7 @@ object Thorough extends Tag("io.sash.Thorough") {
 
   /** How many random cases a test draws: a quarter of them, unless thorough tests run. */
   def times(all: Int): Int = if (isOn) all else (all + 3) / 4
+
+  /** A quarter of the cases, always the same ones, unless thorough tests run. */
+  def some[A](all: Seq[A]): Seq[A] = new Random(1).shuffle(all).take(times(all.length))
 }

@@ -39,7 +39,7 @@ class StreamHopMultisetsSuite extends StreamSuite {
       "window(ts, '30 seconds', '7 seconds', '3 seconds')" -> "an own start"
     )
     mode <- Seq(OutputMode.Append(), OutputMode.Update())
-  } test(s"DISTINCT, medians and sums of a stream: $name, $mode", each(3): _*) {
+  } test(s"DISTINCT, medians and sums of a stream: $name, $mode", each(4): _*) {
     val batches = StreamSuite.batches(5, count = 3, size = 40, jitterSeconds = 40, keys = 2)
     streaming()(
       checkHops(
@@ -59,7 +59,7 @@ class StreamHopMultisetsSuite extends StreamSuite {
       "top_counts(x, 2)",
       "value_counts(x)"
     )
-  ) test(s"a stream's panes answer $call", each(5): _*) {
+  ) test(s"a stream's panes answer $call", each(6): _*) {
     streaming()(
       checkHops(StreamSuite.batches(6, count = 3, size = 40, jitterSeconds = 40, keys = 2))(
         hops("window(ts, '20 seconds', '5 seconds')", Seq(call, "count(x)"))

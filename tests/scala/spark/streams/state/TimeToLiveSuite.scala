@@ -44,12 +44,12 @@ class TimeToLiveSuite extends StreamSuite {
   )
 
   for (((name, call), i) <- calls.zipWithIndex) {
-    test(s"$name in append mode", each(4): _*) {
+    test(s"$name in append mode", each(5): _*) {
       streaming(Live -> s"${Seconds}s")(
         checkStream(someBatches(i), delaySeconds = 5, restartBefore = Set(4, 7))(query(call))
       )
     }
-    if (i % 3 == 0) test(s"$name in update mode", each(2): _*) {
+    if (i % 3 == 0) test(s"$name in update mode", each(4): _*) {
       streaming()(
         withSettings(Live -> s"${Seconds}s")(
           SmallChunks(
