@@ -142,6 +142,10 @@ STORED = [
 ]
 LATENCIES = [50.0, 99.0, 99.9, 99.99, 99.999, 100.0]
 ANY_ORDER = [series for series in TREES if series.algorithm != "amta"]
+OUT_OF_ORDER = [
+    *ANY_ORDER,
+    Series("FiBA, minimum arity 4, of any ⊗", "fiba4_any", "bfinger4"),
+]
 STEADY = [
     Series("nothing: the timer alone", "timer"),
     Series("DABA", "daba"),
@@ -343,12 +347,12 @@ FIGURES = [
         "out-of-order",
         "1,048,576 elements: an insert d elements before the youngest, an evict, a query",
         "bulk FiBA, figure 14",
-        "Bulk.evict",
+        "Bulk.slide",
         "d",
         [0, 16, 1 << 10, 1 << 16, 1 << 19],
         ["sum"],
-        ANY_ORDER,
-        parameters={"n": str(1 << 20), "m": "1"},
+        OUT_OF_ORDER,
+        parameters={"n": str(1 << 20)},
         theirs=(
             "ooo_benchmark_driver",
             "{algorithm}",

@@ -6,13 +6,15 @@ import org.openjdk.jmh.annotations._
 
 import io.sash.core.inorder.InOrderWindow
 import io.sash.papers.elements.WindowSlidePolicy
-import io.sash.papers.fiba.Fiba
 import io.sash.papers.mta.MonoidTreeAggregator
 
 /** A window whose elements come at the times 0, 1, 2, … and leave in bulks. */
 abstract class BulkWindow {
   def insert(value: Int): Unit
   def bulkInsert(values: Array[Int], m: Int): Unit
+
+  /** Drops the oldest. */
+  def evict(): Unit
 
   /** Drops the oldest `m`. */
   def bulkEvict(m: Int): Unit
@@ -24,8 +26,8 @@ abstract class BulkWindow {
 }
 
 /** FiBA; the youngest `d` elements lie ahead of all that are inserted, as the authors have it. */
-final class FibaWindow(column: BenchColumn, minArity: Int, d: Int) extends BulkWindow {
-  private[this] val fiba = new Fiba(column.partials, minArity)
+final class FibaWindow(column: BenchColumn, algorithm: String, d: Int) extends BulkWindow {
+  private[this] val fiba = Named.fiba(algorithm, column)
   private[this] var times = new Array[Long](0)
   private[this] var next = 0L
   private[this] var oldest = 0L
@@ -59,6 +61,11 @@ final class FibaWindow(column: BenchColumn, minArity: Int, d: Int) extends BulkW
     next += m
   }
 
+  override def evict(): Unit = {
+    oldest += 1
+    fiba.evict()
+  }
+
   override def bulkEvict(m: Int): Unit = {
     oldest += m
     fiba.bulkEvict(oldest - 1)
@@ -83,6 +90,8 @@ class SingleWindow(column: BenchColumn, window: InOrderWindow) extends BulkWindo
       i += 1
     }
   }
+
+  override def evict(): Unit = window.evict()
 
   override def bulkEvict(m: Int): Unit = {
     var i = 0
@@ -144,7 +153,7 @@ class BulkState {
   def fill(): Unit = {
     val column = Named.column(operation)
     window = if (algorithm.startsWith("fiba")) {
-      new FibaWindow(column, algorithm.stripPrefix("fiba").toInt, d)
+      new FibaWindow(column, algorithm, d)
     } else {
       Named.window(algorithm, column) match {
         case mta: MonoidTreeAggregator => new MtaWindow(column, mta)
@@ -186,6 +195,14 @@ class BulkState {
 @Measurement(iterations = 3, time = 1)
 @Fork(3)
 class Bulk {
+
+  /** An evict, an insert, a query: the authors' slide of elements that come out of order. */
+  @Benchmark
+  def slide(state: BulkState): Long = {
+    state.window.evict()
+    state.insert()
+    state.window.query()
+  }
 
   /** A bulk evict, m single inserts, a query. */
   @Benchmark

@@ -15,6 +15,7 @@ import io.sash.core.inorder.{
 import io.sash.core.slots.{Invertible, Selective}
 import io.sash.papers.algebra.{Column, Count, GeometricMean, Max, Sum}
 import io.sash.papers.fat.ReactiveAggregator
+import io.sash.papers.fiba.Fiba
 import io.sash.papers.inorder.{Daba, DabaLite, FlatFit, TwoStacks}
 import io.sash.papers.mta.{Amta, LogMta}
 import io.sash.papers.stored.{KvsAmta, RocksStore}
@@ -51,6 +52,12 @@ object Named {
         new KvsAmta(c, rocksDb(), c, logFanOut = log.toInt)
       case _ => throw new IllegalArgumentException(s"$algorithm does not take this operation")
     }
+
+  /** `fiba4` has a minimum arity of 4; `fiba4_any` does not know that the operation commutes. */
+  def fiba(algorithm: String, column: BenchColumn): Fiba = {
+    val minArity = algorithm.stripPrefix("fiba").stripSuffix("_any").toInt
+    new Fiba(column.partials, minArity, commutes = !algorithm.endsWith("_any"))
+  }
 
   /** An empty store in a directory that goes with the process. */
   private def rocksDb(): RocksStore = {

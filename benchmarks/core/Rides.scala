@@ -58,7 +58,7 @@ class RidesState {
     span = times.max - first
     width = TimeUnit.HOURS.toMillis(hours.toLong)
     column = Named.column(operation)
-    fiba = new Fiba(column.partials, algorithm.stripPrefix("fiba").toInt)
+    fiba = Named.fiba(algorithm, column)
     while (youngest < first + width) slide()
   }
 

@@ -185,6 +185,27 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
     }
   }
 
+  /**
+   * Combines a value, which has come below a child on no spine, into the aggregates of a node of
+   * the right spine or of the root, and into those below. Returns whether the node is one.
+   */
+  final def addedRight(node: Int, level: Int, value: Int): Boolean =
+    if (level == height) {
+      combine(inner, inner, value)
+      true
+    } else if (node == right(level)) {
+      if ((stale >> level & 1) == 0)
+        combine(withoutParents(level), withoutParents(level), value)
+      var below = level
+      while (below >= 0) {
+        combine(rightAggregate(below), rightAggregate(below), value)
+        below -= 1
+      }
+      true
+    } else {
+      false
+    }
+
   /** Appends the first value of an empty tree. */
   final def beginWith(value: Int): Unit = store.slots.copy(inner, value)
 
@@ -232,12 +253,10 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
   }
 
   /** `dst <- first ⊗ … ⊗ last`; there is at least one. */
-  private def fold(dst: Int, first: Int, last: Int): Unit =
-    if (first == last) store.slots.copy(dst, first)
-    else {
-      store.slots.combine(dst, first, first + 1)
-      store.slots.foldRange(dst, first + 2, last)
-    }
+  private def fold(dst: Int, first: Int, last: Int): Unit = {
+    store.slots.copy(dst, first)
+    store.slots.foldRange(dst, first + 1, last)
+  }
 
   /** Notes that the left spine has changed from this level on. */
   final def leftChanged(level: Int): Unit =
@@ -296,6 +315,7 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
 
   private def passDownRight(): Unit = {
     var level = rightTop
+    var above = if (level + 1 < height) rightAggregate(level + 1) else NoSlot
     while (level >= 0) {
       val without = withoutParents(level)
       if ((stale >> level & 1) != 0) {
@@ -305,8 +325,10 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
         fold(without, first, first + (if (level == 0) entries else 2 * entries) - 1)
         if (level > 0) setRight(level - 1, store.child(node, entries))
       }
-      if (level + 1 == height) store.slots.copy(rightAggregate(level), without)
-      else combine(rightAggregate(level), rightAggregate(level + 1), without)
+      val aggregate = rightAggregate(level)
+      if (above == NoSlot) store.slots.copy(aggregate, without)
+      else combine(aggregate, above, without)
+      above = aggregate
       level -= 1
     }
     stale &= -1 << rightTop + 1

@@ -28,17 +28,24 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
   private[this] val ancestors = new Array[Int](NodeStore.MaxHeight)
   private[this] var top = 0
 
-  /** Evicts the oldest entry. If the left finger can spare it, this only advances `head`. */
-  def evict(): Unit = {
-    tree.size -= 1
-    if (tree.spare > 0) {
-      tree.spare -= 1
-      tree.head += 1
+  /** Evicts the oldest entry. */
+  def evict(): Unit = evictInLeaf(tree.head + 1)
+
+  /**
+   * Evicts the entries of the left finger before `drop`, and none above it. If the left finger can
+   * spare them, this only advances `head`.
+   */
+  private def evictInLeaf(drop: Int): Unit = {
+    val step = drop - tree.head
+    tree.size -= step
+    if (step <= tree.spare) {
+      tree.spare -= step
+      tree.head = drop
     } else if (mergesSimply) {
-      mergeSimply()
+      mergeSimply(drop)
     } else {
       startAt(0)
-      drops(0) = tree.head + 1
+      drops(0) = drop
       cut(0)
     }
   }
@@ -53,11 +60,11 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
   }
 
   /** Merges as `cut` would, but without a look at the nodes above the parent. */
-  private def mergeSimply(): Unit = {
+  private def mergeSimply(drop: Int): Unit = {
     val leaf = tree.left(0)
     val parent = tree.left(1)
     val sibling = store.child(parent, 1)
-    tree.merge(leaf, tree.head + 1, sibling, parent, 0)
+    tree.merge(leaf, drop, sibling, parent, 0)
     tree.remove(parent, 0, 1)
     store.free(leaf)
     tree.leftFingerMerged(sibling)
@@ -72,26 +79,21 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
     val entries = store.arity(leaf) - 1
     var drop = tree.head
     while (drop < entries && store.time(leaf, drop) <= time) drop += 1
-    val step = drop - tree.head
-    if (step <= tree.spare) {
-      tree.size -= step
-      tree.head = drop
-      tree.spare -= step
-    } else if (step == tree.spare + 1 && mergesSimply && time < store.time(tree.left(1), 0)) {
-      tree.size -= step
-      tree.head = drop - 1
-      mergeSimply()
-    } else {
-      startAt(tree.start(time))
-      nodes(top) = tree.path(top)
-      if (nodes(top) != tree.left(top)) neighbors(top) = 0
-      // below the right spine few entries remain, so count the remaining ones
-      val countsRest = top < tree.height && neighbors(top) == 0
-      val bottom = search(time)
-      if (!countsRest) tree.size -= entriesDropped(bottom) - tree.head
-      cut(bottom)
-      if (countsRest) tree.size = tree.entriesUnder(tree.root)
-    }
+    val ends = drop < entries || (tree.height > 0 && time < store.time(tree.left(1), 0))
+    if (ends) evictInLeaf(drop) else evictAbove(time)
+  }
+
+  /** Evicts the whole left finger and entries above it. */
+  private def evictAbove(time: Long): Unit = {
+    startAt(tree.start(time))
+    nodes(top) = tree.path(top)
+    if (nodes(top) != tree.left(top)) neighbors(top) = 0
+    // below the right spine few entries remain, so count the remaining ones
+    val countsRest = top < tree.height && neighbors(top) == 0
+    val bottom = search(time)
+    if (!countsRest) tree.size -= entriesDropped(bottom) - tree.head
+    cut(bottom)
+    if (countsRest) tree.size = tree.entriesUnder(tree.root)
   }
 
   private def cut(bottom: Int): Unit = {

@@ -4,7 +4,7 @@ import java.util.Arrays
 
 import io.sash.core.algebra.Aggregation
 import io.sash.core.slots.Partials
-import io.sash.papers.algebra.{Column, TimedWindow}
+import io.sash.papers.algebra.{Column, Commutative, TimedWindow}
 import io.sash.papers.elements.OutOfOrderWindow
 
 /**
@@ -39,6 +39,9 @@ import io.sash.papers.elements.OutOfOrderWindow
  * operations do not: an append to a leaf with room, and an eviction that the left finger can
  * spare. There are no additional combines.
  *
+ * If ⊗ commutes, a late value is combined into the aggregates above it, one combine for each,
+ * where the paper computes them anew.
+ *
  * Cost, amortised, for a window of n elements, where d is an element's distance to the nearer
  * end:
  *  - query: at most 2 combines
@@ -58,10 +61,10 @@ import io.sash.papers.elements.OutOfOrderWindow
  * Paper: Tangwongsan, Hirzel, Schneider, ''Out-of-Order Sliding-Window Aggregation with Efficient
  * Bulk Evictions and Insertions'', PVLDB 2023, sections 3 to 6.
  */
-final class Fiba private[fiba] (store: NodeStore) extends OutOfOrderWindow {
+final class Fiba private[fiba] (store: NodeStore, commutes: Boolean) extends OutOfOrderWindow {
   private[fiba] val tree = new FingerTree(store)
   private[this] val appending = new Append(tree)
-  private[this] val insertion = new Insertion(tree)
+  private[this] val insertion = new Insertion(tree, commutes)
   private[this] val bulkInsertion = new BulkInsert(tree)
   private[this] val eviction = new BulkEvict(tree)
   private[this] val removal = new Removal(tree)
@@ -84,9 +87,11 @@ final class Fiba private[fiba] (store: NodeStore) extends OutOfOrderWindow {
    * A window over a column.
    *
    * @param minArity μ, a power of two from 2 to 32
+   * @param commutes whether x ⊗ y = y ⊗ x for all of the column's values. Doubles may commute up
+   *   to rounding, which depends on the order of arrival anyway
    */
-  def this(initial: Partials, minArity: Int = Fiba.MinArity) =
-    this(NodeStore(initial, minArity))
+  def this(initial: Partials, minArity: Int = Fiba.MinArity, commutes: Boolean = false) =
+    this(NodeStore(initial, minArity), commutes)
 
   override def size: Int = tree.size
 
@@ -299,12 +304,12 @@ object Fiba {
   /** The default for the least number of children of a node. */
   final val MinArity = 4
 
-  /** A window of values: `Fiba(Max[Double])`. */
+  /** A window of values: `Fiba(Max[Double])`. It makes use of a [[Commutative]] aggregation. */
   def apply[In, Out](
       aggregation: Aggregation[In, _, Out],
       minArity: Int = MinArity
   ): TimedWindow[In, Out] = {
     val column = Column.of(aggregation)
-    column.over(new Fiba(column, minArity))
+    column.over(new Fiba(column, minArity, Commutative(aggregation)))
   }
 }

@@ -11,7 +11,7 @@ package io.sash.papers.fiba
  *
  * Paper: ''Optimal and General Out-of-Order Sliding-Window Aggregation'', PVLDB 2019.
  */
-private[fiba] final class Insertion(tree: FingerTree) {
+private[fiba] final class Insertion(tree: FingerTree, commutes: Boolean) {
   private[this] val store = tree.store
   private[this] val minArity = store.minArity
   private[this] var promotedTime = 0L
@@ -59,22 +59,26 @@ private[fiba] final class Insertion(tree: FingerTree) {
 
   /**
    * Updates up aggregates from a level up, after a value and `added` entries have come below it.
-   * If the value is the `last` in a subtree, it is combined into that node's aggregate.
+   * If the value is the `last` in a subtree, or ⊗ commutes, it is combined into that node's
+   * aggregate. If ⊗ commutes, this goes on in the spine, unless a split has reached it.
    */
   private def passUp(from: Int, slot: Int, added: Int, last: Boolean): Unit = {
     var level = from
+    var node = tree.path(from)
     var isLast = last
     while (level < tree.top) {
       val parent = tree.path(level + 1)
       val i = tree.at(level + 1)
       val aggregate = store.aggregate(parent, i)
       if (added != 0) store.addCount(parent, i, added)
-      if (isLast) tree.combine(aggregate, aggregate, slot)
-      else tree.computeUp(aggregate, tree.path(level), level)
+      if (isLast || commutes) tree.combine(aggregate, aggregate, slot)
+      else tree.computeUp(aggregate, node, level)
       isLast &&= i == store.arity(parent) - 1
       level += 1
+      node = parent
     }
-    tree.noted(tree.path(level), level)
+    val isAdded = commutes && level > from && tree.addedRight(node, level, slot)
+    if (!isAdded) tree.noted(node, level)
   }
 
   /**

@@ -170,7 +170,7 @@ private[fiba] class NodeStore(initial: Partials, final val minArity: Int) {
   def arity(node: Int): Int = words(node).toInt & (1 << LevelShift) - 1
 
   final def setArity(node: Int, arity: Int): Unit =
-    setWord(node, ((level(node) << LevelShift) + arity).toLong)
+    setWord(node, words(node) & -(1L << LevelShift) | arity)
 
   def time(node: Int, i: Int): Long = words(node + 1 + i)
 
@@ -229,8 +229,9 @@ private[fiba] class NodeStore(initial: Partials, final val minArity: Int) {
    */
   final def copyChildren(src: Int, from: Int, dst: Int, to: Int, count: Int): Unit =
     if (count > 0) {
+      val leaf = isLeaf(src)
       if (count > 1) moveWords(dst + 1 + to, src + 1 + from, count - 1)
-      if (isLeaf(src)) {
+      if (leaf) {
         if (count > 1) slots.move(dst + to, src + from, count - 1)
       } else {
         moveWords(dst + maxArity + to, src + maxArity + from, count)

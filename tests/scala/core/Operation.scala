@@ -10,6 +10,9 @@ trait Operation[A] {
   def lift(element: Element): A
   def combine(older: A, younger: A): A
 
+  /** Whether x ⊗ y = y ⊗ x. */
+  def commutes: Boolean = false
+
   /** The definition of a window's aggregate. It uses nothing of the library. */
   final def aggregate(elements: Iterable[Element]): A =
     elements.iterator.map(lift).foldLeft(identity)(combine)
@@ -36,6 +39,7 @@ object Operation {
     override def identity: Long = 0L
     override def lift(element: Element): Long = element.value.toLong
     override def combine(older: Long, younger: Long): Long = older + younger
+    override def commutes: Boolean = true
     override def subtract(whole: Long, oldest: Long): Long = whole - oldest
   }
 

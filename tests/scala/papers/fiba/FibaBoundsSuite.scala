@@ -21,8 +21,8 @@ class FibaBoundsSuite extends AnyFunSuite {
   private def log(minArity: Int, x: Double): Double =
     math.log(math.max(1, x)) / math.log(minArity)
 
-  private def windowOf(n: Int, minArity: Int): Window[Long] = {
-    val window = new Window(Operation.Sum, minArity)
+  private def windowOf(n: Int, minArity: Int, commutes: Boolean = false): Window[Long] = {
+    val window = new Window(Operation.Sum, minArity, commutes)
     window.bulkInsertAt(0L until n.toLong)
     window
   }
@@ -82,6 +82,28 @@ class FibaBoundsSuite extends AnyFunSuite {
         val bound = 8 * minArity * (log(minArity, d + 500) + 4) * late.size
         assert(window.cost(late.foreach(window.insert)) <= bound, s"inserting at d = $d")
         assert(window.cost(late.foreach(window.fiba.remove)) <= 2 * bound, s"removing at d = $d")
+      }
+    }
+
+  for (minArity <- arities)
+    test(s"μ = $minArity: where ⊗ commutes, a late insert takes one combine for each aggregate") {
+      val n = 1 << 12
+      for (d <- Seq(16, 64, 256)) {
+        val times = (0 until 20).map(i => (n - d - i * d / 50) * 1000L + 1)
+        val (commuting, any) = (windowOf(0, minArity, commutes = true), windowOf(0, minArity))
+        val costs = Seq(commuting, any).map { window =>
+          window.bulkInsertAt((0 until n).map(_ * 1000L))
+          // appends have left room in each leaf
+          window.cost(window.insert(times.head))
+        }
+        // up to the spine, the spine's node itself, and down to the finger
+        assert(costs.head <= 2 * commuting.height, s"at d = $d")
+        assert(costs.head < costs.last, s"at d = $d")
+        times.tail.foreach { time =>
+          commuting.insert(time)
+          any.insert(time)
+          assert(commuting.query() == any.query())
+        }
       }
     }
 

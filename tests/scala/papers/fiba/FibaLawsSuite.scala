@@ -11,8 +11,12 @@ import io.sash.core.{Laws, Operation}
 class FibaLawsSuite extends Laws {
   private val arities = Seq(2, 4, 8)
 
-  /** The free monoid needs many tree shapes; the other operations only test the operation. */
-  private def runs(operation: Operation[_]): Int = if (operation == Operation.Collect) 150 else 15
+  /**
+   * The free monoid needs many tree shapes, and so does one that commutes. The other operations
+   * only test the operation.
+   */
+  private def runs(operation: Operation[_]): Int =
+    if (operation == Operation.Collect || operation.commutes) 150 else 15
 
   for {
     minArity <- arities

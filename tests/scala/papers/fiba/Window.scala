@@ -5,12 +5,19 @@ import io.sash.core.{Element, Operation, TestColumn}
 /** A FiBA over a test column, driven by values, with methods to look into it. */
 final class Window[A] private[fiba] (
     val operation: Operation[A],
-    private[fiba] val store: NodeStore
+    private[fiba] val store: NodeStore,
+    commutes: Boolean
 ) {
-  def this(operation: Operation[A], minArity: Int) =
-    this(operation, NodeStore(TestColumn(operation), minArity))
+  private[fiba] def this(operation: Operation[A], store: NodeStore) =
+    this(operation, store, operation.commutes)
 
-  val fiba = new Fiba(store)
+  def this(operation: Operation[A], minArity: Int, commutes: Boolean) =
+    this(operation, NodeStore(TestColumn(operation), minArity), commutes)
+
+  def this(operation: Operation[A], minArity: Int) =
+    this(operation, minArity, operation.commutes)
+
+  val fiba = new Fiba(store, commutes)
 
   private[fiba] def tree: FingerTree = fiba.tree
 
