@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.LongType
 
 import org.scalatest.tagobjects.Slow
 
-import io.sash.spark.{CheckedExec, CheckedPromises}
+import io.sash.spark.{CheckedExec, CheckedPromises, Thorough}
 import io.sash.spark.base.SashConf
 import io.sash.spark.ordering.{KeyOrder, RowOrder}
 
