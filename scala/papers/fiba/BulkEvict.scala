@@ -70,10 +70,7 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
     tree.leftFingerMerged(sibling)
   }
 
-  /**
-   * Evicts all entries up to `time`, which is neither before the oldest entry nor at the
-   * youngest.
-   */
+  /** Evicts all entries up to `time`, which is not before the oldest. */
   def evict(time: Long): Unit = {
     val leaf = tree.left(0)
     val entries = store.arity(leaf) - 1

@@ -182,16 +182,12 @@ final class Fiba private[fiba] (store: NodeStore, commutes: Boolean) extends Out
   }
 
   override def bulkEvict(time: Long): Unit =
-    if (tree.size > 0 && time >= tree.oldest) {
-      if (time < tree.youngest) evictUntil(time) else uproot()
-    }
-
-  private def evictUntil(time: Long): Unit =
-    try {
-      tree.begin()
-      eviction.evict(time)
-      store.commit()
-    } catch takingBack
+    if (tree.size > 0 && time >= tree.oldest)
+      try {
+        tree.begin()
+        eviction.evict(time)
+        store.commit()
+      } catch takingBack
 
   override def remove(time: Long): Unit = {
     val inside = tree.size > 0 && time >= tree.oldest && time <= tree.youngest
@@ -221,14 +217,10 @@ final class Fiba private[fiba] (store: NodeStore, commutes: Boolean) extends Out
   override def foreach(visit: (Long, Int) => Unit): Unit = tree.foreach(tree.root, visit)
 
   override def clear(): Unit = {
-    uproot()
-    isOpen = false
-    openSlots = 0
-  }
-
-  private def uproot(): Unit = {
     store.free(tree.root)
     tree.plant()
+    isOpen = false
+    openSlots = 0
   }
 
   /** How many of the times are at or before the youngest element. */
