@@ -167,6 +167,7 @@ warnings.filterwarnings("error", message=r"Failed to set spark\.jars")
     run_client(f"{strict}spark = sash.configure(builder).getOrCreate()", QUERIES)
 
 
+@pytest.mark.slow
 def test_the_jar_alone_is_enough(run_client):
     run_client('spark = builder.config("spark.jars", sash.jar_path()).getOrCreate()', QUERIES)
 

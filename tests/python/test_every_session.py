@@ -63,6 +63,7 @@ def check_classic(told: dict[str, object]) -> None:
         assert points == dict.fromkeys(points, True)
 
 
+@pytest.mark.slow
 def test_a_session_with_hive(said):
     check_classic(said({**LOCAL, **HIVE}))
 

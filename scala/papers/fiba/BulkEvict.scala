@@ -32,7 +32,7 @@ private[fiba] final class BulkEvict(tree: FingerTree) {
   def evict(): Unit = evictInLeaf(tree.head + 1)
 
   /**
-   * Evicts the entries of the left finger before `drop`, and none above it. If the left finger can
+   * Evicts the entries of the left finger before `drop`, and none above it. If the finger can
    * spare them, this only advances `head`.
    */
   private def evictInLeaf(drop: Int): Unit = {
