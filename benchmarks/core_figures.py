@@ -363,6 +363,10 @@ FIGURES = [
         ),
         filled=1 << 20,
         page="trees",
+        note="""\
+Sums commute, and FiBA combines a late one into the aggregates above it. The authors' program
+computes them anew, as ours does of any ⊗.
+""",
     ),
     Figure(
         "rides",
