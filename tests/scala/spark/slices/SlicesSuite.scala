@@ -60,6 +60,33 @@ final class SlicesSuite extends FileTables {
       }
     }
 
+  test("the last and the first events of labels") {
+    withSettings(always) {
+      def at(order: String) =
+        s"(SELECT e.b FROM events e WHERE ${last("l.k")} ORDER BY e.ts $order LIMIT 1)"
+      val frame = check(spark.sql(s"SELECT l.*, ${at("DESC")} a, ${at("ASC")} b FROM labels l"))
+      assert(isCombined(told(frame)), told(frame))
+    }
+  }
+
+  test("a key that is NULL is neither 0 nor -1") {
+    withSettings(always) {
+      spark
+        .sql("SELECT IF(k = 3, NULL, k - 1) AS k, ts, a FROM events")
+        .createOrReplaceTempView("e")
+      spark
+        .sql("SELECT id, IF(k = 2, NULL, k - 1) AS k, ts FROM labels")
+        .createOrReplaceTempView("l")
+      val frame = check(
+        spark.sql(
+          "SELECT l.*, (SELECT sum(e.a) FROM e WHERE e.k <=> l.k AND e.ts <= l.ts AND " +
+            "e.ts > l.ts - 5) s FROM l"
+        )
+      )
+      assert(isCombined(told(frame)), told(frame))
+    }
+  }
+
   test("an index that is too large: each event passes alone") {
     withSettings(always, SashConf.LateralSliceLimit.key -> "100") {
       val frame = check(spark.sql(s"$counted FROM labels l"))
