@@ -296,7 +296,7 @@ object Fiba {
   /** The default for the least number of children of a node. */
   final val MinArity = 4
 
-  /** A window of values: `Fiba(Max[Double])`. It makes use of a [[Commutative]] aggregation. */
+  /** A window of values: `Fiba(Max[Double])`. It makes use of an aggregation that commutes. */
   def apply[In, Out](
       aggregation: Aggregation[In, _, Out],
       minArity: Int = MinArity
