@@ -347,7 +347,7 @@ FIGURES = [
         "out-of-order",
         "1,048,576 elements: an insert d elements before the youngest, an evict, a query",
         "bulk FiBA, figure 14",
-        "Bulk.slide",
+        "Bulk.single",
         "d",
         [0, 16, 1 << 10, 1 << 16, 1 << 19],
         ["sum"],

@@ -198,7 +198,7 @@ class Bulk {
 
   /** An evict, an insert, a query: the authors' slide of elements that come out of order. */
   @Benchmark
-  def slide(state: BulkState): Long = {
+  def single(state: BulkState): Long = {
     state.window.evict()
     state.insert()
     state.window.query()

@@ -315,7 +315,6 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
 
   private def passDownRight(): Unit = {
     var level = rightTop
-    var above = if (level + 1 < height) rightAggregate(level + 1) else NoSlot
     while (level >= 0) {
       val without = withoutParents(level)
       if ((stale >> level & 1) != 0) {
@@ -325,10 +324,8 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
         fold(without, first, first + (if (level == 0) entries else 2 * entries) - 1)
         if (level > 0) setRight(level - 1, store.child(node, entries))
       }
-      val aggregate = rightAggregate(level)
-      if (above == NoSlot) store.slots.copy(aggregate, without)
-      else combine(aggregate, above, without)
-      above = aggregate
+      if (level + 1 == height) store.slots.copy(rightAggregate(level), without)
+      else combine(rightAggregate(level), rightAggregate(level + 1), without)
       level -= 1
     }
     stale &= -1 << rightTop + 1
@@ -348,9 +345,5 @@ private[fiba] abstract class Aggregates(final val store: NodeStore) {
 }
 
 private[fiba] object Aggregates {
-
-  /** Stands for an operand that is left out. */
-  final val NoSlot = -1
-
   private final val MaxHeight = NodeStore.MaxHeight
 }

@@ -229,9 +229,8 @@ private[fiba] class NodeStore(initial: Partials, final val minArity: Int) {
    */
   final def copyChildren(src: Int, from: Int, dst: Int, to: Int, count: Int): Unit =
     if (count > 0) {
-      val leaf = isLeaf(src)
       if (count > 1) moveWords(dst + 1 + to, src + 1 + from, count - 1)
-      if (leaf) {
+      if (isLeaf(src)) {
         if (count > 1) slots.move(dst + to, src + from, count - 1)
       } else {
         moveWords(dst + maxArity + to, src + maxArity + from, count)

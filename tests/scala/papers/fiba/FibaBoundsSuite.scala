@@ -22,7 +22,8 @@ class FibaBoundsSuite extends AnyFunSuite {
     math.log(math.max(1, x)) / math.log(minArity)
 
   private def windowOf(n: Int, minArity: Int, commutes: Boolean = false): Window[Long] = {
-    val window = new Window(Operation.Sum, minArity, commutes)
+    val store = NodeStore(TestColumn(Operation.Sum), minArity)
+    val window = new Window(Operation.Sum, store, commutes)
     window.bulkInsertAt(0L until n.toLong)
     window
   }

@@ -11,11 +11,8 @@ final class Window[A] private[fiba] (
   private[fiba] def this(operation: Operation[A], store: NodeStore) =
     this(operation, store, operation.commutes)
 
-  def this(operation: Operation[A], minArity: Int, commutes: Boolean) =
-    this(operation, NodeStore(TestColumn(operation), minArity), commutes)
-
   def this(operation: Operation[A], minArity: Int) =
-    this(operation, minArity, operation.commutes)
+    this(operation, NodeStore(TestColumn(operation), minArity))
 
   val fiba = new Fiba(store, commutes)
 
