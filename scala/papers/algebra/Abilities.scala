@@ -67,8 +67,8 @@ trait SelectiveAggregation[In, Agg, Out]
 }
 
 /**
- * An aggregation with x ⊗ y = y ⊗ x. A late value then enters FiBA by fewer
- * combines. A plan that reorders its input asks `Commutative(aggregation)`, too.
+ * An aggregation with x ⊗ y = y ⊗ x. FiBA then combines a late value into the
+ * aggregates above it. A plan that reorders its input asks `Commutative(aggregation)`, too.
  *
  * Paper: ''General Incremental Sliding-Window Aggregation'', section 3.2 and table 2.
  */

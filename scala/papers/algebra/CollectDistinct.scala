@@ -8,7 +8,7 @@ import io.sash.core.algebra.Aggregation
  * Types: T, Set[T], Set[T]. Identity: the empty set. Associative and commutative. It is not
  * invertible, since the window may hold an equal element after one has left. Cost: one union.
  * Elements are the same if == says so: a null is an element like any other, but a NaN differs
- * from every NaN.
+ * from every NaN. Any of several equal elements is kept, such as 1.0 or 1.00.
  * {{{
  * CollectDistinct[String].aggregate("a", "b", "a") == Set("a", "b")
  * }}}

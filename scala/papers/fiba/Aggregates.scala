@@ -17,7 +17,7 @@ package io.sash.papers.fiba
  *    change above the node costs one combine for it
  *
  * `refresh` brings a node's up aggregate up to date, or else notes that a spine has changed.
- * Aggregates of the spines are updated by `passDown`, which must follow before the next query.
+ * `passDown` then updates the aggregates of the spines, and must follow before the next query.
  */
 private[fiba] abstract class Aggregates(final val store: NodeStore) {
   import Aggregates._

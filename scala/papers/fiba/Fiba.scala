@@ -34,13 +34,14 @@ import io.sash.papers.elements.OutOfOrderWindow
  *  - (I5) a parent knows the number of entries in and below each child on no spine. So `size` is
  *    exact after a bulk eviction that does not visit the evicted entries
  *
- * If the column throws, the window and its open slots are as they were before the call. For that,
- * if the column is not `total`, an operation copies each slot before it writes to it. Two
- * operations do not: an append to a leaf with room, and an eviction that the left finger can
- * spare. There are no additional combines.
+ * If an operation of the column throws, the window and its open slots are as they were before the
+ * call. For that, if the column is not `total`, an operation copies each slot before it writes to
+ * it. Two operations do not: an append of one value to a leaf with room, and an eviction of one
+ * that the left finger can spare. There are no additional combines. If memory or slot numbers run
+ * out, a window over a `total` column is broken: drop it.
  *
- * If ⊗ commutes, a late value is combined into the aggregates above it, one combine for each,
- * where the paper computes them anew.
+ * If ⊗ commutes, one late value is combined into the aggregates above it on its way to the root
+ * or the right spine, one combine for each. The paper computes these aggregates anew.
  *
  * Cost, amortised, for a window of n elements, where d is an element's distance to the nearer
  * end:
@@ -87,8 +88,8 @@ final class Fiba private[fiba] (store: NodeStore, commutes: Boolean) extends Out
    * A window over a column.
    *
    * @param minArity μ, a power of two from 2 to 32
-   * @param commutes whether x ⊗ y = y ⊗ x for all of the column's values. Doubles may commute up
-   *   to rounding, which depends on the order of arrival anyway
+   * @param commutes whether x ⊗ y = y ⊗ x for all of the column's values. Doubles do up to
+   *   rounding, and up to an overflow: two values may be combined before one between them
    */
   def this(initial: Partials, minArity: Int = Fiba.MinArity, commutes: Boolean = false) =
     this(NodeStore(initial, minArity), commutes)

@@ -60,7 +60,7 @@ private[fiba] final class Insertion(tree: FingerTree, commutes: Boolean) {
   /**
    * Updates up aggregates from a level up, after a value and `added` entries have come below it.
    * If the value is the `last` in a subtree, or ⊗ commutes, it is combined into that node's
-   * aggregate. If ⊗ commutes, this goes on in the spine, unless a split has reached it.
+   * aggregate. If ⊗ commutes, this goes on in the root or the right spine, for a value below it.
    */
   private def passUp(from: Int, slot: Int, added: Int, last: Boolean): Unit = {
     var level = from

@@ -103,8 +103,12 @@ private[fiba] class NodeStore(initial: Partials, final val minArity: Int) {
     }
   }
 
-  /** Frees a node and all below it. A node of arity 0 has nothing below it. */
-  def free(node: Int): Unit = (if (isLeaf(node)) leaves else cut).add(node)
+  /**
+   * Frees a node and all below it. A node of arity 0 has nothing below it: among `cut` ones,
+   * `allocate` would look through many of them for a leaf.
+   */
+  def free(node: Int): Unit =
+    if (!isLeaf(node) && arity(node) > 0) cut.add(node) else freeAlone(node)
 
   /** Frees a node, but not its children. */
   protected[this] final def freeAlone(node: Int): Unit =
@@ -156,7 +160,7 @@ private[fiba] class NodeStore(initial: Partials, final val minArity: Int) {
     reserved << shift
   }
 
-  /** All words of nodes are written by this and by `moveWords`. */
+  /** This and `moveWords` write the words of nodes, other than those of a new node. */
   protected[this] def setWord(place: Int, word: Long): Unit = words(place) = word
 
   protected[this] def moveWords(dst: Int, src: Int, count: Int): Unit =

@@ -9,8 +9,9 @@ import io.sash.core.slots.Partials
  * are noted as they are, slots as copies in leaves allocated for that. Nodes that the operation
  * allocated itself need no note. Nodes that the operation frees stay until its end.
  *
- * Cost: a copy for each slot that is overwritten, in operations that call `begin`. An append to a
- * leaf with room does not call it, nor does an eviction that the left finger can spare.
+ * Cost: a copy for each slot that is overwritten, in operations that call `begin`. An append of
+ * one value to a leaf with room does not call it, nor does an eviction of one that the left finger
+ * can spare.
  */
 private[fiba] class UndoingNodeStore(initial: Partials, minArity: Int)
     extends NodeStore(initial, minArity) {

@@ -176,6 +176,22 @@ class FibaStepsSuite extends AnyFunSuite {
   }
 
   for (minArity <- arities)
+    test(s"μ = $minArity: an append opens no more than a path of freed nodes") {
+      val store = new CountingStore(TestColumn(Operation.Sum), minArity)
+      val window = new Window(Operation.Sum, store)
+      // many inner nodes, which merges free one by one without children
+      val times = 1L to 5000L
+      times.reverse.foreach(window.insert(_))
+      times.tail.reverse.foreach(window.fiba.remove)
+      val most = (5001L to 20000L).map { time =>
+        store.flush()
+        window.insert(time)
+        store.touched
+      }.max
+      assert(most <= 4 * levels(minArity, 5000) + ends)
+    }
+
+  for (minArity <- arities)
     test(s"μ = $minArity: the deferred free list takes a node at a time, whatever hangs below") {
       val store = NodeStore(TestColumn(Operation.Sum), minArity)
       val window = new Window(Operation.Sum, store)
