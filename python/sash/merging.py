@@ -65,9 +65,8 @@ def merged(query: ChangedQuery, into: str, ids: list[str]) -> tuple[int, int, in
     inserted, updated, deleted = (done.get(of, 0) for of in ("insert", "update", "delete"))
     computed = inserted + updated + done.pop("same", 0)
     rows = rows.where(F.col(_ACTION) != "same")
-    if inserted and not is_told:
-        within = near if query.plan.timeName() in ids else stored
-        _refuse_taken(rows.where(F.col(_ACTION) == "insert"), within, ids)
+    if done and not is_told:
+        _refuse_taken(rows, near if query.plan.timeName() in ids else stored, ids)
     if done:
         # a MERGE where all are new, too: a refresh beside this one may have inserted them by now.
         # Old rows are looked up among these; where all are new, none is
@@ -138,12 +137,20 @@ def _tells(query: ChangedQuery, ids: list[str]) -> bool:
     return {*query.plan.keyNames()} <= {*ids} and (time is None or time in ids)
 
 
-def _refuse_taken(inserted: DataFrame, stored: DataFrame, ids: list[str]) -> None:
-    """Refuse new answers that have the id of a row of the table that stays as it is."""
+def _refuse_taken(rows: DataFrame, stored: DataFrame, ids: list[str]) -> None:
+    """Refuse answers whose id another row of the table has, too, outside their span.
+
+    An inserted answer's id is in no row, and an updated or deleted one's in the old row alone.
+    """
     same = [F.col(f"t.{quoted(of)}").eqNullSafe(F.col(f"s.{quoted(of)}")) for of in ids]
-    taken = stored.alias("t").join(inserted.alias("s"), same, "left_semi").head()
-    if taken is not None:
-        found = _named(ids, [taken[of] for of in ids])
+    is_new = F.col(f"s.{_ACTION}") == "insert"
+    of_id = stored.alias("t").join(rows.alias("s"), same).groupBy(
+        *(F.col(f"t.{quoted(of)}") for of in ids)
+    )
+    taken = of_id.agg(F.count("*").alias(_COUNT), F.max(is_new).alias("is_new"))
+    one = taken.where(F.col("is_new") | (F.col(_COUNT) > 1)).head()
+    if one is not None:
+        found = _named(ids, list(one)[: len(ids)])
         raise value_error("id", "columns that tell all answers apart", f"{found} twice")
 
 

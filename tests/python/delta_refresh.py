@@ -130,7 +130,28 @@ def again_and_again(spark, folder):
     spark.sql("DELETE FROM orders WHERE id = 1")
     with pytest.raises(PySparkValueError, match="2 rows of id = 30000"):
         refreshed(spark, since)
+    of_two_rows(spark, folder)
     return {"rows": rows, "inserted": done[0], "updated": done[1], "deleted": done[2]}
+
+
+def of_two_rows(spark, folder):
+    """An id that an answer outside of the spans has, too, is refused, and nothing changes."""
+    spark.sql("DELETE FROM orders")
+    times = "(3, 1, TIMESTAMP'2026-01-01', 10), (3, 1, TIMESTAMP'2027-01-01', 20)"
+    spark.sql(f"INSERT INTO orders VALUES {times}, (4, 2, TIMESTAMP'2026-01-01', 5)")
+    since = version(spark)
+    spark.sql(f"""CREATE TABLE pairs USING delta LOCATION '{folder / "pairs"}' AS {QUERY}""")
+    stored = sorted(map(str, spark.table("pairs").collect()))
+    for change in (
+        "UPDATE orders SET amount = amount + 1 WHERE ts > '2026-06-01' OR id = 4",
+        "DELETE FROM orders WHERE ts > '2026-06-01'",
+    ):
+        spark.sql(change)
+        with pytest.raises(PySparkValueError, match="id = 3 twice"):
+            refreshed(spark, since, into="pairs")
+        assert sorted(map(str, spark.table("pairs").collect())) == stored
+    refreshed(spark, since, into="pairs", ids=["id", "ts"])
+    compare(spark, into="pairs")
 
 
 def without_a_first_time(spark, folder):

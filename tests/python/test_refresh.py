@@ -206,6 +206,27 @@ def test_a_span_is_the_change_and_the_windows_that_hold_it(late, frame, first, l
     assert spans_of(query, {"spanned": late}) == [(1, first, last)]
 
 
+@pytest.mark.parametrize("time", ["CAST(day AS TIMESTAMP)", "at"])
+def test_a_row_of_a_union_changes_answers_of_its_other_tables(spark, time):
+    """Where the key or another column gives one table its times, the other has its own."""
+    spark.sql(
+        "SELECT 'a' AS acc, DATE'2026-03-01' AS day, TIMESTAMP'2026-03-01 09:00' AS at, 5 AS x"
+    ).createOrReplaceTempView("trades")
+    spark.sql(
+        "SELECT 'a' AS acc, DATE'2026-03-01' AS day, TIMESTAMP'2026-03-01' AS at, 150 AS x"
+    ).createOrReplaceTempView("openings")
+    changes = spark.table("openings").withColumn("_change_type", F.lit("insert"))
+    for other in ("at", "at - INTERVAL 1 YEAR", "TIMESTAMP'2026-04-01' - (at - day)"):
+        query = f"""SELECT acc, day, at, o, sum(x) OVER (PARTITION BY acc, day ORDER BY o) AS s
+            FROM (SELECT acc, day, at, {other} AS o, x FROM trades
+            UNION ALL SELECT acc, day, {time}, {time}, x FROM openings)"""
+        whole = {*map(tuple, spark.sql(query).collect())}
+        old = query.replace("FROM openings", "FROM openings WHERE false")
+        before = {*map(tuple, spark.sql(old).collect())}
+        answers = {*map(tuple, sash.refreshed(query, {"openings": changes}).answers.collect())}
+        assert whole - before <= answers <= whole
+
+
 @pytest.mark.parametrize("of", ["hash(z)", "CAST(z AS STRING)", "z"])
 def test_a_value_made_of_a_key_tells_equal_keys_apart(late, of):
     """Both zeros are one group, and two texts: only the key itself cuts the spans."""

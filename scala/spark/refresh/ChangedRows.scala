@@ -37,7 +37,10 @@ private[refresh] object ChangedRows extends PredicateHelper {
     for (one <- alone(query); rows <- below(one, changes).rows) yield one -> rows
   }
 
-  /** One plan for each child of a union that reads a changed table; it keeps that child alone. */
+  /**
+   * One plan for each child of a union that reads a changed table. The union keeps that child
+   * alone, and stays: its rows meet rows of the other children in the windows above.
+   */
   private def alone(plan: LogicalPlan): Seq[LogicalPlan] = plan match {
     case _ if !ChangedTable.isIn(plan) => Seq(plan)
     case u: Union =>
@@ -45,7 +48,7 @@ private[refresh] object ChangedRows extends PredicateHelper {
         val columns = u.output.zip(one.output).map { case (a, value) =>
           Alias(value, a.name)(a.exprId, a.qualifier)
         }
-        Project(columns, one)
+        Union(Seq(Project(columns, one)))
       }
     case _ =>
       plan.children
@@ -116,7 +119,7 @@ private[refresh] object ChangedRows extends PredicateHelper {
       case a: Aggregate => ofGroups(a, child)
       case j: Join      => ofJoin(j, below(j.left, changes), below(j.right, changes))
       case _: SubqueryAlias | _: View | _: Distinct | _: Sort | _: ResolvedHint |
-          _: RepartitionOperation =>
+          _: RepartitionOperation | _: Union =>
         child
       case g: Generate if RowsBelow.meet(g.child) => beside(g, child)
       case g: Generate => child.over(rows => g.withNewChildren(Seq(rows)))

@@ -78,18 +78,24 @@ private[refresh] object RowsBelow extends PredicateHelper {
     t.child
   }
 
-  /** Rewrites an expression to the lowest columns from which its value is computed. */
-  private def origin(plan: LogicalPlan, e: Expression): Expression = {
+  /**
+   * Rewrites an expression to the lowest columns from which its value is computed.
+   *
+   * @param inUnions whether to go on below a union of one child, which stands for several
+   */
+  private def origin(plan: LogicalPlan, e: Expression, inUnions: Boolean = false): Expression = {
     val below = plan match {
       case p: Project => substituted(e, p.projectList)
       case _          => plain(e)
     }
-    plan match {
-      case (_: Project | _: Filter | _: SubqueryAlias | _: View | _: Window)
-          if below.references.subsetOf(plan.children.head.outputSet) =>
-        origin(plan.children.head, below)
-      case _ => plain(e)
+    val passes = plan match {
+      case _: Project | _: Filter | _: SubqueryAlias | _: View | _: Window => true
+      case u: Union => inUnions && u.children.length == 1
+      case _        => false
     }
+    if (passes && below.references.subsetOf(plan.children.head.outputSet))
+      origin(plan.children.head, below, inUnions)
+    else plain(e)
   }
 
   /**
@@ -214,7 +220,7 @@ private[refresh] object RowsBelow extends PredicateHelper {
             !WindowReach.isOvertaken(window.windowSpec, zone) =>
         val shown = condition.transform { case WindowFilter(c) => c }
         splitConjunctivePredicates(shown).exists { c =>
-          val value = origin(rows, c)
+          val value = origin(rows, c, inUnions = true)
           value.foldable && value.eval() == false
         }
       case _ => false
