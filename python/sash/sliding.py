@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from copy import deepcopy
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 with suppress(ImportError):  # sash.testing checks aggregators without it
@@ -93,6 +96,12 @@ class Aggregator:
         raise NotImplementedError
 
 
+def method_of(aggregator: Any, name: str) -> Any:
+    """The aggregator's method, or None if it has none, or only the one of `Aggregator`."""
+    method, named = getattr(aggregator, name, None), getattr(Aggregator, name, None)
+    return None if named is not None and getattr(method, "__func__", None) is named else method
+
+
 class MethodError(TypeError):
     """A method of an aggregator, named here, returned a value that is of no use."""
 
@@ -116,15 +125,12 @@ class Folding:
     def __init__(self, aggregator: Any) -> None:
         """Take the methods, and derive those that are not there."""
         self.merge = aggregator.merge
-        self.finish = getattr(aggregator, "finish", _itself)
-        lift = getattr(aggregator, "lift", None)
+        self.finish: Any = method_of(aggregator, "finish") or _itself
+        lift, zero = method_of(aggregator, "lift"), method_of(aggregator, "zero")
         self._lift: Any = lift
-        self.has_zero = hasattr(aggregator, "zero")
-        if lift is None:
-            self.zero, self.reduce = aggregator.zero, aggregator.reduce
-        else:
-            self.zero = getattr(aggregator, "zero", _nothing)
-            self.reduce = self._lifted
+        self.has_zero = zero is not None
+        self.zero: Any = zero or _nothing
+        self.reduce: Any = aggregator.reduce if lift is None else self._lifted
         if not self.has_zero:
             finish = self.finish
             self.finish = lambda buffer: None if buffer is None else finish(buffer)
@@ -199,11 +205,13 @@ def _nothing() -> Any:
     return None
 
 
-_UNCHANGEABLE = frozenset((int, float, str, bool, bytes, type(None)))
+_UNCHANGEABLE = frozenset(
+    (int, float, str, bool, bytes, type(None), Decimal, date, datetime, timedelta)
+)
 
 
 def _unshared(value: Any) -> Any:
-    """A copy, as far as somebody could change the value; types of numbers and texts have none."""
+    """A copy, as far as somebody could change the value. What an array masks is None in it."""
     if type(value) in _UNCHANGEABLE:
         return value
     if isinstance(value, list):
@@ -212,8 +220,9 @@ def _unshared(value: Any) -> Any:
         return tuple(map(_unshared, value))
     if isinstance(value, dict):
         return {k: _unshared(v) for k, v in value.items()}
-    is_changeable = isinstance(value, (set, bytearray)) or hasattr(value, "__array__")
-    return value.copy() if is_changeable else value
+    if hasattr(value, "filled"):
+        return value.tolist()
+    return value.copy() if hasattr(value, "__array__") else deepcopy(value)
 
 
 class TwoStacksLite:
@@ -324,8 +333,8 @@ def array_of(answers: Any, kind: pa.DataType) -> pa.Array:
     """The answers of ``finish`` as an Arrow array: those in a masked array may be NULL."""
     if isinstance(answers, pa.Array):
         return answers.cast(kind)
-    if getattr(answers, "ndim", 1) > 1:
-        answers = list(answers)
+    if getattr(answers, "ndim", 1) > 1:  # Arrow reads the mask of an array of one dimension
+        answers = answers.tolist() if hasattr(answers, "filled") else list(answers)
     return pa.array(answers, kind)
 
 

@@ -25,6 +25,7 @@ from sash.sliding import (
     MethodError,
     OutOfOrderError,
     Slices,
+    method_of,
 )
 
 
@@ -38,10 +39,9 @@ class Arrays:
     def __init__(self, aggregator: Any) -> None:
         """Take the methods, and derive those that are not there."""
         self._merge = aggregator.merge
-        self._finish: Any = getattr(aggregator, "finish", None)
-        self._zero: Any = getattr(aggregator, "zero", None)
-        self._lift: Any = getattr(aggregator, "lift", None)
-        self._reduce: Any = getattr(aggregator, "reduce", None)
+        self._finish, self._zero, self._lift, self._reduce = (
+            method_of(aggregator, name) for name in ("finish", "zero", "lift", "reduce")
+        )
         self._like: Any = None  # an array without partials, of their type and shape
 
     @property

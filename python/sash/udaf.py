@@ -90,7 +90,7 @@ def udaf(aggregator: Any, return_type: DataType | str) -> Callable[..., Column]:
     """
     needed = ["merge"] if hasattr(aggregator, "lift") else ["zero", "reduce", "merge", "finish"]
     if isinstance(aggregator, type) or not all(
-        callable(getattr(aggregator, method, None)) for method in needed
+        callable(sliding.method_of(aggregator, method)) for method in needed
     ):
         raise type_error("aggregator", _AGGREGATOR, aggregator)
     if not isinstance(return_type, (str, DataType)):

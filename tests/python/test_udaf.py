@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -656,6 +657,89 @@ def test_an_answer_is_not_the_buffer_that_a_later_row_changes(
     finally:
         spark.conf.set("spark.sash.enabled", "true")
     assert got == expected
+
+
+class Deque:
+    """A buffer that is an answer of a type that no list is made of."""
+
+    def zero(self):
+        return deque(maxlen=3)
+
+    def reduce(self, buffer, value):
+        buffer.append(value)
+        return buffer
+
+    def merge(self, left, right):
+        return deque([*left, *right], maxlen=3)
+
+    def finish(self, buffer):
+        return buffer
+
+
+def test_an_answer_of_any_mutable_type_is_not_the_buffer(spark: SparkSession) -> None:
+    last_three = sash.udaf(Deque(), "array<bigint>")
+    for first in (FIRST, -2):
+        window = Window.orderBy("id").rowsBetween(first, 0)
+        rows = spark.range(5).select("id", last_three("id").over(window).alias("a")).collect()
+        assert {r.id: r.a for r in rows} == {i: list(range(i + 1))[-3:] for i in range(5)}
+
+
+class Masked:
+    """Answers of two numbers, one of which a mask hides."""
+
+    def merge(self, left, right):
+        return left + right
+
+
+class MaskedArrays(Masked):
+    vectorized = True
+
+    def lift(self, value):
+        return np.stack((value, value * 0), axis=1)
+
+    def finish(self, partials):
+        return np.ma.masked_array(partials, partials == 0)
+
+
+class MaskedRows(Masked):
+    def lift(self, value):
+        return np.array((value, 0.0))
+
+    def finish(self, buffer):
+        return np.ma.masked_array(buffer, buffer == 0)
+
+
+@pytest.mark.parametrize("of", [MaskedArrays, MaskedRows])
+def test_masked_elements_of_an_answer_are_null(spark: SparkSession, of: type) -> None:
+    window = Window.orderBy("id").rowsBetween(-1, 0)
+    rows = spark.range(3).selectExpr("id", "id + 5D AS x")
+    answers = sash.udaf(of(), "array<double>")("x").over(window).alias("a")
+    found = {r.id: r.a for r in rows.select("id", answers).collect()}
+    assert found == {0: [5.0, None], 1: [11.0, None], 2: [13.0, None]}
+
+
+class Lifted(sash.Aggregator):
+    """It has no zero of its own."""
+
+    def lift(self, value):
+        return value
+
+    def merge(self, left, right):
+        return left + right
+
+
+class LiftedArrays(Lifted):
+    vectorized = True
+
+
+@pytest.mark.parametrize("of", [Lifted, LiftedArrays])
+def test_the_base_class_has_no_zero(spark: SparkSession, of: type) -> None:
+    rows = spark.sql("SELECT * FROM VALUES (1, 7L), (2, 5L), (3, 4L) AS v(id, x)")
+    total = sash.udaf(of(), "bigint")
+    before = Window.orderBy("id").rowsBetween(-2, -1)
+    found = rows.select("id", total("x").over(before).alias("a")).collect()
+    assert {r.id: r.a for r in found} == {1: None, 2: 7, 3: 12}
+    sash.testing.check_aggregator(of(), [1, 2, 3])
 
 
 def test_workers_need_numpy_for_arrays_alone(spark: SparkSession) -> None:
