@@ -9,8 +9,8 @@ import org.apache.spark.sql.types._
  * A value x is kept as two sums, of its upper half (x >> 32) and of its lower half (x &
  * 0xffffffff). Neither sum can overflow up to 2^31 rows.
  *
- * So a window whose exact sum fits the type never fails, in whatever order it was added up. If
- * the sum does not fit, it fails, wraps or is NULL as in Spark.
+ * So a window of at most 2^31 rows, whose exact sum fits the type, never fails, in whatever order
+ * it was added up. If the sum does not fit, it fails, wraps or is NULL as in Spark.
  */
 private[spark] object ExactSum {
   private val LowerHalf = Literal(0xffffffffL)
