@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +18,40 @@ from streaming import CONF
 
 ROWS = [(i, i % 2, f"2026-03-01 09:00:{5 * i:02d}", i) for i in range(10)]
 HOT = [(i, 0, f"2026-03-01 09:{i // 60:02d}:{i % 60:02d}", i) for i in range(300)]
+BEFORE = [(0, 0, "2026-03-01 09:00:00", 1), (1, 0, "2026-03-01 09:01:00", 2)]
+AFTER = [(2, 0, "2026-03-01 09:00:40", 4), (3, 0, "2026-03-01 09:00:30", 8)]
+"""Rows behind the watermark of the batch in which they come, and not behind the one before."""
+BEHIND = [[0, 1], [1, 3], [2, 5], [1, 7], [3, 9], [2, 13], [1, 14]]
 SECONDS = 240
 
 
 def events(spark: SparkSession, rows: Sequence[tuple[Any, ...]] = ROWS) -> DataFrame:
     """A source that real-time mode takes, with the rows in it; Python has none of its own."""
+    stream = source(spark)
+    add(spark, stream, rows)
+    return columns(spark, stream).withWatermark("t", "10 minutes")
+
+
+def source(spark: SparkSession) -> Any:
     jvm = spark._jvm
-    source = "org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream$"
+    name = "org.apache.spark.sql.execution.streaming.sources.LowLatencyMemoryStream$"
     strings = jvm.org.apache.spark.sql.Encoders.STRING()
-    stream = getattr(getattr(jvm, source), "MODULE$").apply(spark._jsparkSession, 1, strings)
+    return getattr(getattr(jvm, name), "MODULE$").apply(spark._jsparkSession, 1, strings)
+
+
+def add(spark: SparkSession, stream: Any, rows: Sequence[tuple[Any, ...]]) -> None:
+    jvm = spark._jvm
     lines = jvm.java.util.ArrayList()
     for row in rows:
         lines.add(",".join(map(str, row)))
     stream.addData(jvm.scala.jdk.javaapi.CollectionConverters.asScala(lines).toSeq())
+
+
+def columns(spark: SparkSession, stream: Any) -> DataFrame:
     columns = [("i", "BIGINT"), ("k", "INT"), ("t", "TIMESTAMP"), ("x", "INT")]
     fields = F.split("value", ",")
-    return (
-        DataFrame(stream.toDF(), spark)
-        .select(*(fields[i].cast(of).alias(name) for i, (name, of) in enumerate(columns)))
-        .withWatermark("t", "10 minutes")
+    return DataFrame(stream.toDF(), spark).select(
+        *(fields[i].cast(of).alias(name) for i, (name, of) in enumerate(columns))
     )
 
 
@@ -55,8 +70,13 @@ def plain(rows: DataFrame) -> DataFrame:
     return rows.select("i", (F.col("x") + 1).alias("y"))
 
 
-def run(query: DataFrame, folder: Path, expected: int) -> list[list[Any]]:
-    """What the query gives, until as many rows as that are there."""
+def run(
+    query: DataFrame, folder: Path, expected: int, later: Callable[[], None] | None = None
+) -> list[list[Any]]:
+    """What the query gives, until as many rows as that are there.
+
+    ``later`` is called once, when the first batch has ended.
+    """
     folder.mkdir()
     path = folder / "rows"
     path.touch()
@@ -70,6 +90,9 @@ def run(query: DataFrame, folder: Path, expected: int) -> list[list[Any]]:
     running = writer.trigger(realTime="5 seconds").start()
     until = time.monotonic() + SECONDS
     while running.isActive and time.monotonic() < until:
+        if later is not None and running.lastProgress is not None:
+            later()
+            later = None
         if path.read_text(encoding="utf-8").count("\n") >= expected:
             break
         time.sleep(0.2)
@@ -89,6 +112,12 @@ def main(folder: Path) -> dict[str, Any]:
     spark.conf.unset("spark.sql.streaming.stateStore.providerClass")
     found: dict[str, Any] = {"over": run(over(events(spark)), folder / "over", len(ROWS))}
     found["hot"] = run(over(events(spark, HOT)), folder / "hot", len(HOT))
+    stream = source(spark)
+    add(spark, stream, BEFORE)
+    behind = over(columns(spark, stream).withWatermark("t", "10 seconds"))
+    found["behind"] = run(
+        behind, folder / "behind", len(BEHIND), lambda: add(spark, stream, AFTER)
+    )
     found["plain"] = run(plain(events(spark)), folder / "plain", len(ROWS))
     for on in "true", "false":
         spark.conf.set("spark.sash.enabled", on)

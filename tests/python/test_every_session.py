@@ -25,7 +25,7 @@ SCRIPTS = Path(sys.executable).parent
 HIVE = {"spark.sql.catalogImplementation": "hive"}
 SETTINGS = {**QUIET, "spark.log.level": "OFF"}
 LOCAL = {**SETTINGS, "spark.master": "local[1]"}
-# four rows less than two seconds apart, and the last one waits for a later watermark
+# the row of 1970 is not after the first watermark, and late
 STREAM = {"in the stream's session": "{}", "rows": "1 2 3"}
 
 

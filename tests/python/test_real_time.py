@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from real_time import HOT, ROWS
+from real_time import BEHIND, HOT, ROWS
 from versions import since
 
 PROGRAM = Path(__file__).with_name("real_time.py")
@@ -37,6 +37,10 @@ def test_a_key_with_many_pending_rows(found):
     assert sorted(found["hot"]) == [
         [i, sum(range(max(0, i - 2), i + 1))] for i in range(len(HOT))
     ]
+
+
+def test_rows_behind_the_watermark_of_their_batch(found):
+    assert sorted(found["behind"]) == sorted(BEHIND)
 
 
 def test_hops_stay_with_spark(found):

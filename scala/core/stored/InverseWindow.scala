@@ -12,23 +12,21 @@ import io.sash.core.slots.{Bytes, Invertible}
  * stored, since it may lie outside the slots. After `read` the first query computes it anew from
  * the window's elements, unless the caller has kept it (`resume`).
  *
- * Answers for some of the elements (`begin`, `append`, `answer`) need a combine that commutes. An
- * element that comes back is combined behind the others, wherever its place is, and any element
- * is subtracted as if it were the oldest.
+ * Elements are combined in their order, and the oldest is subtracted, so the combine need not
+ * commute. An answer for some of the elements (`begin`, `append`, `answer`) is computed anew, if
+ * it does not begin and end at or behind the last one.
  *
  * Invariants:
  *  - (I1) front <= back <= the tree's end
- *  - (I2) if `valid`, the answer is the aggregate of [from, until) without the elements in
- *    `gaps`. Its slot was once set to the identity. until <= back, and the tree holds the
- *    elements from the smaller of `from` and `front` on
+ *  - (I2) if `valid`, the answer is the aggregate of [from, until). Its slot was once set to the
+ *    identity. until <= back, and the tree holds the elements from the smaller of `from` and
+ *    `front` on
  *
  * Cost of a query: a combine for each element that has entered since the last query, and a
  * subtraction for each that has left. The first query after `read` combines each element of the
  * window. So does any query after elements have left, if elements cannot be subtracted. Every F
  * elements load one node at the back and one at the front, and one more at an end whose times are
- * compared. An answer for some of the elements takes a combine or a subtraction for each element
- * by which its ends move. If its elements are fewer, it combines all of them instead. It
- * subtracts the elements that are left out, and combines them again afterwards.
+ * compared.
  *
  * Paper: ''SlickDeque: High Throughput and Low Latency Incremental Sliding-Window Aggregation'',
  * section 3.2 (Inv). The paper's elements are in a queue; these are in a [[RadixTree]] of one
@@ -53,7 +51,7 @@ private[sash] final class InverseWindow(
   private[this] var until = 0L
 
   /** Whether the answer is the window's present aggregate. */
-  def isCurrent: Boolean = valid && from == fronts && until == backs && gaps.isEmpty
+  def isCurrent: Boolean = valid && from == fronts && until == backs
 
   /** Declares the kept answer to be the window's aggregate, and sets its slot to the identity. */
   def resume(): Unit = {
@@ -85,9 +83,6 @@ private[sash] final class InverseWindow(
   // the bounds of the stretches that are asked for, one after the other
   private[this] val asked = ArrayBuffer.empty[Long]
 
-  // the bounds of the elements that are left out of the answer
-  private[this] val gaps = ArrayBuffer.empty[Long]
-
   override def begin(): Unit = asked.clear()
 
   override def append(from: Long, until: Long): Unit =
@@ -99,33 +94,9 @@ private[sash] final class InverseWindow(
   override def answer(): Int = {
     select()
     if (asked.isEmpty) clearAt(fronts)
-    else if (subtracting || asked.length == 2) {
-      moveTo(asked.head, asked.last)
-      leaveOut()
-    } else combineAsked()
+    else if (asked.length == 2) moveTo(asked.head, asked.last)
+    else combineAsked()
     sum
-  }
-
-  /** Subtracts the elements between the stretches. */
-  private def leaveOut(): Unit = {
-    gaps ++= asked.slice(1, asked.length - 1)
-    eachInGaps { at =>
-      tree.column.asInstanceOf[Invertible].subtract(sum, sum, leaving.slot(at))
-    }
-  }
-
-  /** Combines the elements that were left out into the answer again. */
-  private def fillGaps(): Unit = {
-    eachInGaps(at => tree.column.combine(sum, sum, entering.slot(at)))
-    gaps.clear()
-  }
-
-  private def eachInGaps(body: Long => Unit): Unit = gaps.grouped(2).foreach { gap =>
-    var at = gap.head
-    while (at < gap.last) {
-      body(at)
-      at += 1
-    }
   }
 
   /** Combines the stretches anew. The answer is then not the aggregate of one stretch. */
@@ -144,7 +115,6 @@ private[sash] final class InverseWindow(
   /** Makes the answer the aggregate of no elements. */
   private def clearAt(position: Long): Unit = {
     tree.column.identity(sum)
-    gaps.clear()
     from = position
     until = position
     valid = true
@@ -153,11 +123,6 @@ private[sash] final class InverseWindow(
   /** Makes the answer the aggregate of [first, end). */
   private def moveTo(first: Long, end: Long): Unit = {
     if (!valid || !canMoveTo(first, end)) clearAt(first)
-    fillGaps()
-    while (from > first) {
-      from -= 1
-      tree.column.combine(sum, sum, entering.slot(from))
-    }
     while (until < end) {
       tree.column.combine(sum, sum, entering.slot(until))
       until += 1
@@ -167,20 +132,10 @@ private[sash] final class InverseWindow(
       tree.column.asInstanceOf[Invertible].subtract(sum, sum, oldest)
       from += 1
     }
-    while (until > end) {
-      until -= 1
-      tree.column.asInstanceOf[Invertible].subtract(sum, sum, leaving.slot(until))
-    }
   }
 
-  /** Whether the answer can move to [first, end) at no more cost than computing it anew. */
   private def canMoveTo(first: Long, end: Long): Boolean =
-    if (first == from && end >= until) true
-    else if (!subtracting || first >= until) false
-    else {
-      val isForwards = from <= first && until <= end
-      isForwards || math.abs(from - first) + math.abs(until - end) <= end - first
-    }
+    end >= until && (first == from || subtracting && first >= from && first < until)
 
   /** Looks at the oldest elements one by one, in the node that the last call has loaded. */
   override def firstAt(time: Long, until: Long): Long = {
@@ -203,10 +158,6 @@ private[sash] final class InverseWindow(
   override private[sash] def clear(): Unit = restart(tree.end, tree.end)
 
   override private[sash] def write(out: Bytes): Unit = {
-    if (gaps.nonEmpty) {
-      select()
-      fillGaps()
-    }
     out.putNumber(fronts)
     out.putNumber(backs - fronts)
   }
@@ -224,7 +175,6 @@ private[sash] final class InverseWindow(
   /** Forgets the answer and all loaded nodes, since the tree now holds another stream. */
   private def forget(): Unit = {
     spoil()
-    gaps.clear()
     entering.clear()
     leaving.clear()
     first.clear()

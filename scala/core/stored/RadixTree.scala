@@ -12,9 +12,9 @@ import io.sash.core.slots.{Bytes, Partials, SlotCodec}
  *
  * Entry k of level 0 is element k of the stream. Entry k of a higher level is the aggregate of
  * the entries kF until (k + 1)F of the level below. F entries with one parent are a ''node''. A
- * node is put into the store when its last entry is there, and never changes. The entries of a
- * level that do not fill a node yet are its ''edge'', in slots. `write` saves the edges and a few
- * numbers; with these, `read` restores the tree.
+ * node is put into the store when its last entry is there. The entries of a level that do not
+ * fill a node yet are its ''edge'', in slots. `write` saves the edges and a few numbers; with
+ * these, `read` restores the tree.
  *
  * Nobody asks for entries that begin before `kept`. So a node with missing entries has no parent,
  * and a short window has few edges. If the longest window is known, a node of more elements has

@@ -65,6 +65,7 @@ private[spark] final class Signature(below: LogicalPlan, isCaseSensitive: Boolea
         column(names.getOrElse(a.exprId, lower(a.name)), a.dataType)
       case OuterReference(a)                  => of(a.toAttribute)
       case a: Alias                           => of(a.child)
+      case t: TaggingExpression               => of(t.child)
       case c: Cast if Signature.isImplicit(c) => of(c.child)
       case r: InheritAnalysisRules =>
         PrettyAttribute(r.makeSQLString(r.parameters.map(of(_).sql)), r.dataType)

@@ -70,7 +70,7 @@ private[spark] object StatefulOperators extends Rule[SparkPlan] {
     val metrics = StreamMetrics.create(operator.session.sparkContext)
     val fields = operator.productElementNames.zip(operator.productIterator).map {
       case (_, processor: BucketProcessor) =>
-        processor.in(OperatorBatch(lateOf(operator), metrics))
+        processor.in(OperatorBatch(lateOf(operator), isRealTime, metrics))
       case (_, other) => other.asInstanceOf[AnyRef]
     }
     val copied = operator.makeCopy(fields.toArray)

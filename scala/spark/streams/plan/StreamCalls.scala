@@ -194,8 +194,11 @@ private[streams] final class StreamCalls(
   private def describe(trees: Seq[TreeProgram]): StreamSignature = {
     val later =
       this.later(Nil).fold("at once")(l => s"${l.rows} rows and ${l.groups} groups later")
-    val zoned =
-      original.partitionSpec ++ original.orderSpec ++ original.windowExpressions ++ reader.marks
+    val conditions = reader.conditions.map { c =>
+      c.holds(c.of.map(a => AttributeReference("answer", a.dataType, a.nullable)()))
+    }
+    val zoned = original.partitionSpec ++ original.orderSpec ++ original.windowExpressions ++
+      reader.marks ++ conditions
     val parts = Seq(
       StateSignature.Keys -> signature.all(original.partitionSpec),
       StateSignature.Order -> signature.all(original.orderSpec),

@@ -69,9 +69,8 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
   }
 
   private def planned(original: Window): LogicalPlan = {
-    val source = new WindowSourceText(original)
-    val time = timeOf(source)
-    val window = withoutOthers(original, time)
+    val time = timeOf(new WindowSourceText(original))
+    val window = overStored(original, time)
     val replaced = ReplaceExpressions(StreamFunctions.asAggregates(window)).asInstanceOf[Window]
     val (over, inputs) = StreamFunctions.overColumns(replaced)
     val signature = new Signature(window.child, conf.caseSensitiveAnalysis)
@@ -81,10 +80,10 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
         over,
         inputs,
         signature,
-        new WindowSourceText(original, inputs),
+        new WindowSourceText(window, inputs),
         conf
       )
-    val keys = keysOf(window, source)
+    val keys = keysOf(window)
     val answers = StatefulPlan(
       // sorted: the state's columns do not depend on their order in the source
       Project(
@@ -94,7 +93,7 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
       keys,
       time,
       SashConf.streamBuckets(conf),
-      original.output
+      original.output.zip(window.output).map { case (a, b) => a.withNullability(b.nullable) }
     ) { input =>
       new StreamProcessor(
         calls.program(input, keys, input.indexWhere(_.exprId == time.exprId))
@@ -105,19 +104,21 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
   }
 
   /**
-   * The window over a child in which event times other than `time` are plain columns, since a
-   * stateful operator has one watermark.
+   * The window over columns as the state has them. Event times other than `time` are plain
+   * columns, since a stateful operator has one watermark. All columns may be NULL, since they may
+   * have been when the state's rows came.
    */
-  private def withoutOthers(window: Window, time: Attribute): Window = {
-    val otherTimes = window.child.output.filter(a => hasWatermark(a) && a.exprId != time.exprId)
-    val plain = AttributeMap(otherTimes.map { a =>
+  private def overStored(window: Window, time: Attribute): Window = {
+    val others = window.child.output.filter(a => hasWatermark(a) || !a.nullable)
+    val plain = AttributeMap(others.filter(_.exprId != time.exprId).map { a =>
       val metadata = new MetadataBuilder()
         .withMetadata(a.metadata)
         .remove(EventTimeWatermark.delayKey)
         .build()
-      a -> Alias(a, a.name)(explicitMetadata = Some(metadata))
+      val value = if (a.nullable) a else KnownNullable(a)
+      a -> Alias(value, a.name)(explicitMetadata = Some(metadata))
     })
-    if (otherTimes.isEmpty) window
+    if (plain.isEmpty) window
     else
       window
         .transformExpressions { case a: Attribute => plain.get(a).fold(a)(_.toAttribute) }
@@ -128,14 +129,16 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
         .asInstanceOf[Window]
   }
 
-  private def keysOf(window: Window, source: WindowSourceText): Seq[Expression] =
+  private def keysOf(window: Window): Seq[Expression] =
     window.partitionSpec.map { p =>
-      if (!Distinct.canKey(p.dataType))
+      if (!Distinct.canKey(p.dataType)) {
+        val source = new WindowSourceText(window)
         throw StreamErrors.unsupported(
           source,
           s"PARTITION BY ${source(p)}: values of type ${p.dataType.sql} are not told apart " +
             "by their bytes; partition by another expression of it"
         )
+      }
       Distinct.key(SqlInternals.normalized(p))
     }
 

@@ -59,6 +59,7 @@ private[streams] final class WindowSourceText(val window: Window, inputs: Seq[Al
     case FieldOf(a, i) if fields.contains(a.exprId)     => whole(fields(a.exprId)(i))
     case a: Attribute if definitions.contains(a.exprId) => whole(definitions(a.exprId))
     case a: AttributeReference                          => a.withQualifier(Nil)
+    case t: TaggingExpression                           => whole(t.child)
     case c: Cast if c.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => whole(c.child)
     case other                                                      => other.mapChildren(whole)
   }

@@ -10,7 +10,7 @@ import io.sash.spark.streams.state.{BucketHeader, StreamMetrics, StreamState}
 
 /**
  * Answers the rows of a bucket of keys. Spark's transformWithState calls it once in a micro-batch
- * with all rows of the bucket, or when a timer expires.
+ * with all rows of the bucket, or when a timer expires; in real-time mode, with each row.
  */
 private[spark] abstract class BucketProcessor
     extends StatefulProcessor[Int, InternalRow, InternalRow] {
@@ -99,9 +99,13 @@ private[spark] abstract class BucketProcessor
       row.asInstanceOf[UnsafeRow].copy() // Spark reuses the row
     }
     val watermark = timers.getCurrentWatermarkInMs() * MicrosInMilli
-    val turn = task.turn(before, own, start.fold(watermark)(s => math.max(watermark, s.until)))
+    // rows up to the watermark come until the batch ends: in real-time mode, one by one
+    val ended = batch.filter(_.isRealTime).flatMap(_.late).getOrElse(watermark)
+    val turn = task.turn(before, own, start.fold(ended)(s => math.max(ended, s.until)))
     def finish(): Unit = {
-      val after = withTimer(before, turn.after().copy(latest = latest), expired)
+      val left = turn.after().copy(latest = latest)
+      val due = left.due.map(at => math.max(timerAt(at), timers.getCurrentWatermarkInMs() + 1))
+      val after = withTimer(before, left.copy(timer = due), expired)
       if (!known.contains(after)) state.bucket = after.toBytes
       batch.foreach(_.metrics.report(counts))
     }
@@ -120,15 +124,14 @@ private[spark] abstract class BucketProcessor
   }
 
   /**
-   * Called when all keys have been answered: the header with the time of the bucket's timer,
-   * which is registered, moved or deleted.
+   * Called when all keys have been answered: the header, whose timer is registered, moved or
+   * deleted.
    */
   private def withTimer(
       before: BucketHeader,
-      left: BucketHeader,
+      after: BucketHeader,
       expired: Option[Long]
   ): BucketHeader = {
-    val after = left.copy(timer = left.due.map(timerAt))
     if (after.timer != before.timer || expired.nonEmpty) {
       before.timer.filterNot(expired.contains).foreach(state.deleteTimer)
       after.timer.foreach(state.registerTimer)
@@ -148,9 +151,14 @@ private[spark] object BucketProcessor {
  * A batch of an operator.
  *
  * @param late the watermark of late rows, in microseconds, if it is known
+ * @param isRealTime whether the query is in real-time mode, where a batch goes on for a while
  * @param metrics the metrics to report to
  */
-private[spark] final case class OperatorBatch(late: Option[Long], metrics: Metrics)
+private[spark] final case class OperatorBatch(
+    late: Option[Long],
+    isRealTime: Boolean,
+    metrics: Metrics
+)
 
 /** The windows of a task, which serve one bucket after another. */
 private[spark] abstract class BucketTask {

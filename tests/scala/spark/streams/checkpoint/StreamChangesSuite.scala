@@ -149,6 +149,15 @@ class StreamChangesSuite extends StreamSuite {
     check(OutputMode.Update(), _ => windows, everyThird(0))
   }
 
+  for (mode <- Seq(OutputMode.Append(), OutputMode.Update()))
+    test(s"a column that may be NULL no longer, and again: $mode") {
+      val values = Seq("nullif(x, 2)", "coalesce(x, 7)", "nullif(x, 5)")
+      check(mode, _ => windows, values.map(v => v -> ofValue(v)))
+      val keys = Seq("nullif(k, 2)", "coalesce(k, 7)", "nullif(k, 1)")
+      check(mode, _ => windows, keys.map(g => g -> ofKey(g)))
+      check(OutputMode.Append(), _ => hops, values.map(v => v -> ofValue(v)))
+    }
+
   test("hops go on after changes below") {
     check(OutputMode.Append(), _ => hops, everyThird(1))
   }
@@ -307,27 +316,37 @@ class StreamChangesSuite extends StreamSuite {
   }
 
   test("settings that a state depends on: the error says how to set them") {
-    def after(settings: (String, String)*): String = streaming()(inDirectory { checkpoint =>
-      val select =
-        "SELECT id, sum(v) OVER (PARTITION BY date(ts) ORDER BY ts ROWS 2 PRECEDING) AS a FROM below"
-      val source = new Source("1 second", checkpoint)
-      source.start(over(select)(base))
-      source.add(Seq(at(1, 10), at(2, 20)))
-      source.stop()
-      val error = intercept[Exception] {
-        withSettings(settings: _*) {
-          source.start(over(select)(base))
-          source.add(Seq(at(4, 1000)))
+    val byDate = "PARTITION BY date(ts) ORDER BY ts ROWS 2 PRECEDING"
+    def after(over: String)(settings: (String, String)*): String =
+      streaming()(inDirectory { checkpoint =>
+        val select = s"SELECT id, sum(v) OVER ($over) AS a FROM below"
+        val source = new Source("1 second", checkpoint)
+        source.start(this.over(select)(base))
+        source.add(Seq(at(1, 10), at(2, 20)))
+        source.stop()
+        val error = intercept[Exception] {
+          withSettings(settings: _*) {
+            source.start(this.over(select)(base))
+            source.add(Seq(at(4, 1000)))
+          }
         }
-      }
-      source.stop()
-      causes(error)
-    })
-    inError(after("spark.sash.stream.buckets" -> "4"), "; set spark.sash.stream.buckets to 8, or")
+        source.stop()
+        causes(error)
+      })
     inError(
-      after("spark.sql.session.timeZone" -> "Asia/Tokyo"),
-      s"; set spark.sql.session.timeZone to ${spark.sessionState.conf.sessionLocalTimeZone}, or"
+      after(byDate)("spark.sash.stream.buckets" -> "4"),
+      "; set spark.sash.stream.buckets to 8, or"
     )
+    for (
+      zoned <- Seq(
+        byDate,
+        "PARTITION BY g, delta_window(ts + INTERVAL 1 YEAR, INTERVAL 1 DAY) ORDER BY ts"
+      )
+    )
+      inError(
+        after(zoned)("spark.sql.session.timeZone" -> "Asia/Tokyo"),
+        s"; set spark.sql.session.timeZone to ${spark.sessionState.conf.sessionLocalTimeZone}, or"
+      )
   }
 
   test("another output mode: the error says which one it was") {
