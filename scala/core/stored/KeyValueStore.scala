@@ -2,9 +2,9 @@ package io.sash.core.stored
 
 /**
  * The store of a window's nodes: a map from (level, number of the node in its level) to bytes. It
- * may be an embedded or a remote key-value store. A node may be put again: when a pane in it is
- * amended ([[StoredPanes]]), when a call has failed and is repeated, or by a user that goes back
- * to an earlier header. A window reads only values that it has written and not removed.
+ * may be an embedded or a remote key-value store. A node is put again when a pane in it is
+ * amended ([[StoredPanes]]), when a call has failed, or if the user goes back to an earlier
+ * header. A window reads only values that it has written and not removed.
  *
  * Paper: ''Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient
  * Bulk Evictions'', section 4.1.5.

@@ -10,8 +10,8 @@ import io.sash.core.slots.Partials
  * allocated itself need no note. Nodes that the operation frees stay until its end.
  *
  * Cost: a copy for each slot that is overwritten, in operations that call `begin`. An append of
- * one value to a leaf with room does not call it, nor does an eviction of one that the left finger
- * can spare.
+ * one value to a leaf with room does not call it, nor does an eviction of one value that the left
+ * finger can spare.
  */
 private[fiba] class UndoingNodeStore(initial: Partials, minArity: Int)
     extends NodeStore(initial, minArity) {
