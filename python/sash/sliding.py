@@ -7,7 +7,7 @@ installed: the two import nothing else of the package. They may not have NumPy, 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, KeysView, Sequence, ValuesView
 from contextlib import suppress
 from copy import deepcopy
 from datetime import date, datetime, timedelta
@@ -222,7 +222,11 @@ def _unshared(value: Any) -> Any:
         return {k: _unshared(v) for k, v in value.items()}
     if hasattr(value, "filled"):
         return value.tolist()
-    return value.copy() if hasattr(value, "__array__") else deepcopy(value)
+    if isinstance(value, (set, bytearray)) or hasattr(value, "__array__"):
+        return value.copy()
+    if isinstance(value, memoryview):
+        return value.tobytes()
+    return list(value) if isinstance(value, (KeysView, ValuesView)) else deepcopy(value)
 
 
 class TwoStacksLite:
@@ -257,7 +261,8 @@ class TwoStacksLite:
         """Add the next row, or ``_LEFT_OUT``."""
         self.end += 1
         if not self._grows:
-            self._back.append(_unshared(row) if self._copies else row)
+            is_copied = self._copies and row is not _LEFT_OUT
+            self._back.append(_unshared(row) if is_copied else row)
         if row is not _LEFT_OUT:
             self._younger = self._steps.reduced(self._younger, row)
 

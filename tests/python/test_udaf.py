@@ -24,6 +24,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 import sash
+from sash import sliding as worker
 from sash.sliding import (
     BACK,
     GROWS,
@@ -682,6 +683,33 @@ def test_an_answer_of_any_mutable_type_is_not_the_buffer(spark: SparkSession) ->
         window = Window.orderBy("id").rowsBetween(first, 0)
         rows = spark.range(5).select("id", last_three("id").over(window).alias("a")).collect()
         assert {r.id: r.a for r in rows} == {i: list(range(i + 1))[-3:] for i in range(5)}
+
+
+def test_a_row_that_is_left_out_has_no_copy() -> None:
+    """Rows of lists are copied, and a row that FILTER leaves out stays one."""
+
+    class Lengths:
+        def zero(self):
+            return 0
+
+        def reduce(self, buffer, value):
+            return buffer + len(value)
+
+        def merge(self, left, right):
+            return left + right
+
+        def finish(self, buffer):
+            return {"of": buffer}.values()
+
+    window = TwoStacksLite(Folding(Lengths()), grows=False, keeps_copies=True)
+    left_out = worker._LEFT_OUT
+    found = []
+    for row in ([[1, 2]], left_out, [[3]], left_out, [[4]], [[5, 6]]):
+        window.insert(row if row is left_out else tuple(row))
+        if window.end - window.first > 3:
+            window.evict()
+        found.append(window.query())
+    assert found == [[2], [2], [3], [1], [2], [3]]
 
 
 class Masked:

@@ -132,8 +132,7 @@ object StoredWindows {
   )
 
   /**
-   * Answers by SlickDeque (Inv), in place of trees of partials. If a window is asked for some of
-   * its elements, by `append`, the combine has to commute.
+   * Answers by SlickDeque (Inv), in place of trees of partials.
    *
    * @param subtracting whether elements can be subtracted. If not, an answer is computed anew
    *   after elements have left

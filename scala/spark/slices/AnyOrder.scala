@@ -3,7 +3,6 @@ package io.sash.spark.slices
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.trees.TreePattern.{PLAN_EXPRESSION, PYTHON_UDF}
-import org.apache.spark.sql.types.{DataType, DecimalType}
 
 import io.sash.spark.monoids.{AggregateMonoid, MergedBuffers, MonoidTraits}
 import io.sash.spark.multisets.WindowMonoid
@@ -80,23 +79,12 @@ private[slices] object AnyOrder {
   }
 
   private def merges(function: AggregateFunction): Boolean = function match {
-    case s: Sum                                                      => hasRoom(s.child.dataType)
-    case a: Average                                                  => hasRoom(a.child.dataType)
-    case _: Count | _: Max | _: Min | _: MaxBy | _: MinBy            => true
-    case _: CentralMomentAgg | _: Covariance | _: PearsonCorrelation => true
+    case _: Sum | _: Count | _: Average | _: Max | _: Min | _: MaxBy | _: MinBy      => true
+    case _: CentralMomentAgg | _: Covariance | _: PearsonCorrelation                 => true
     case _: RegrSlope | _: RegrIntercept | _: BitAndAgg | _: BitOrAgg | _: BitXorAgg => true
     case own: MonoidTraits      => own.commutes
     case f: ImperativeAggregate => Sketches(f.prettyName)
     case _                      => false
-  }
-
-  /**
-   * Whether a sum of some of the values fits the sum's type. Spark gives a sum of DECIMAL ten
-   * more digits, up to 38 in all. With fewer, a slice's sum may overflow where the window's fits.
-   */
-  private def hasRoom(dataType: DataType): Boolean = dataType match {
-    case d: DecimalType => d.precision + 10 <= DecimalType.MAX_PRECISION
-    case _              => true
   }
 
   /**

@@ -87,12 +87,16 @@ private[spark] object StateSignature {
   def part(text: String, name: String): Option[String] =
     parts(text).collectFirst { case (`name`, value) => value }
 
-  /** The names of the parts in which two texts differ, whatever version has begun them. */
+  /**
+   * The names of the parts in which two texts differ, whatever version has begun them. A text
+   * without a time zone may be of a version that did not find all expressions which need it.
+   */
   def differing(was: String, is: String): Seq[String] =
     (parts(is) ++ parts(was))
       .map(_._1)
       .distinct
-      .filter(n => n != BegunBy && part(was, n) != part(is, n))
+      .filterNot(n => n == BegunBy || n == TimeZone && part(was, n).isEmpty)
+      .filter(n => part(was, n) != part(is, n))
 
   /** These parts of a text, in words, where the other text differs from it. */
   def differences(text: String, other: String, names: Seq[String]): String = names

@@ -69,26 +69,6 @@ final class SlicesSuite extends FileTables {
     }
   }
 
-  test("not for sums of DECIMAL that have no more digits than their rows") {
-    withSettings(always) {
-      def sums(digits: Int) = {
-        val m = s"IF(id % 2 = 0, 6, -6) * CAST('1E${digits - 1}' AS DECIMAL($digits, 0))"
-        spark
-          .sql(
-            s"SELECT CAST($m AS DECIMAL($digits, 0)) AS m, id % 2 * 10 + id AS t FROM range(40)"
-          )
-          .createOrReplaceTempView("amounts")
-        val labels = "VALUES (1, 100), (0, 7) AS l(a, b)"
-        val of = "FROM amounts e WHERE e.t >= l.a AND e.t <= l.b"
-        check(
-          spark.sql(s"SELECT l.*, (SELECT sum(e.m) $of) s, (SELECT avg(e.m) $of) v FROM $labels")
-        )
-      }
-      assert(isCombined(told(sums(28))))
-      assert(!isCombined(told(sums(29))))
-    }
-  }
-
   test("a key that is NULL is neither 0 nor -1") {
     withSettings(always) {
       spark

@@ -214,6 +214,16 @@ class StreamChangesSuite extends StreamSuite {
     assert(texts.head != texts.last, texts.head)
   }
 
+  test("the name of a lower window's answer does not matter") {
+    val texts = textsOf(Seq("n", "m").map { n =>
+      over(
+        s"SELECT id, sum($n) OVER (PARTITION BY v ORDER BY ts ROWS 3 PRECEDING) AS a FROM " +
+          s"(SELECT *, count(*) OVER (${this.over}) AS $n FROM below)"
+      )(base)
+    }: _*)(OutputMode.Append())
+    assert(texts.head == texts.last && texts.head.contains("sum(count(1)"), texts.head)
+  }
+
   for (
     (name, below, g) <- Seq(
       ("the key's type", ofKey("CAST(k AS BIGINT)"), hops),
