@@ -144,8 +144,10 @@ def _refuse_taken(rows: DataFrame, stored: DataFrame, ids: list[str]) -> None:
     """
     same = [F.col(f"t.{quoted(of)}").eqNullSafe(F.col(f"s.{quoted(of)}")) for of in ids]
     is_new = F.col(f"s.{_ACTION}") == "insert"
-    of_id = stored.alias("t").join(rows.alias("s"), same).groupBy(
-        *(F.col(f"t.{quoted(of)}") for of in ids)
+    of_id = (
+        stored.alias("t")
+        .join(rows.alias("s"), same)
+        .groupBy(*(F.col(f"t.{quoted(of)}") for of in ids))
     )
     taken = of_id.agg(F.count("*").alias(_COUNT), F.max(is_new).alias("is_new"))
     one = taken.where(F.col("is_new") | (F.col(_COUNT) > 1)).head()
