@@ -34,6 +34,8 @@ class Store(harness.Store):
     def forget(self, points: set[Point]) -> None:
         """Drop what was found of some points."""
         self.results = {p: found for p, found in self.results.items() if p not in points}
+        if not self.results:  # nothing is left of earlier commits
+            self.about["commits"] = self.about["commits"][-1:]
 
     def add_run(self, point: Point, run: dict[str, float]) -> None:
         """Keep a run of each side of a point, on disk too; ``allocated`` is in bytes a call."""
