@@ -202,8 +202,16 @@ def test_what_is_no_monoid(df):
         check_monoid(df, "max")  # type: ignore[arg-type]
 
 
+class Larger(sash.Aggregator):
+    def lift(self, value):
+        return value
+
+    def merge(self, left, right):
+        return max(left, right)
+
+
 def test_an_aggregator_in_python_needs_spark_4_1(spark):
     if hasattr(F, "arrow_udf"):
         pytest.skip("this Spark has Arrow UDFs")
     with pytest.raises(PySparkNotImplementedError, match=r"needs PySpark 4\.1 or later"):
-        sash.udaf(sash.Aggregator(), "int")
+        sash.udaf(Larger(), "int")
