@@ -18,6 +18,7 @@ from sash.label_columns import column, has, quoted, same_name
 
 _ACTION = "_sash_action"
 _COUNT = "_sash_count"
+_NEW = "_sash_new"
 _MOST = 0.5
 """The share of a table's bytes near the changes above which a whole run may be quicker."""
 _LOG = logging.getLogger("sash")
@@ -149,8 +150,8 @@ def _refuse_taken(rows: DataFrame, stored: DataFrame, ids: list[str]) -> None:
         .join(rows.alias("s"), same)
         .groupBy(*(F.col(f"t.{quoted(of)}") for of in ids))
     )
-    taken = of_id.agg(F.count("*").alias(_COUNT), F.max(is_new).alias("is_new"))
-    one = taken.where(F.col("is_new") | (F.col(_COUNT) > 1)).head()
+    taken = of_id.agg(F.count("*").alias(_COUNT), F.max(is_new).alias(_NEW))
+    one = taken.where(F.col(_NEW) | (F.col(_COUNT) > 1)).head()
     if one is not None:
         found = _named(ids, list(one)[: len(ids)])
         raise value_error("id", "columns that tell all answers apart", f"{found} twice")

@@ -162,7 +162,7 @@ private[slices] object LabelUnion extends PredicateHelper {
     else if (!isNumber(times.head.dataType))
       Left(s"their time is a ${times.head.dataType.sql}, and slices are of whole numbers")
     else if (refusedKey.nonEmpty)
-      Left(s"a key is a ${refusedKey.get.dataType.sql}; slices are not told apart by its bytes")
+      Left(s"a key is a ${refusedKey.get.dataType.sql}, and slices compare keys by their bytes")
     else
       Right(
         LabelUnion(
