@@ -350,7 +350,7 @@ class StreamChangesSuite extends StreamSuite {
     for (
       zoned <- Seq(
         byDate,
-        "PARTITION BY g, delta_window(ts + INTERVAL 1 YEAR, INTERVAL 1 DAY) ORDER BY ts"
+        "PARTITION BY g, delta_window(ts, INTERVAL 1 DAY) ORDER BY ts"
       )
     )
       inError(
