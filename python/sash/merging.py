@@ -66,9 +66,9 @@ def merged(query: ChangedQuery, into: str, ids: list[str]) -> tuple[int, int, in
     inserted, updated, deleted = (done.get(of, 0) for of in ("insert", "update", "delete"))
     computed = inserted + updated + done.pop("same", 0)
     rows = rows.where(F.col(_ACTION) != "same")
-    if done and not is_told:
-        _refuse_taken(rows, near if query.plan.timeName() in ids else stored, ids)
     if done:
+        if not is_told:
+            _refuse_taken(rows, near if query.plan.timeName() in ids else stored, ids)
         # a MERGE where all are new, too: a refresh beside this one may have inserted them by now.
         # Old rows are looked up among these; where all are new, none is
         count = sum(done.values()) if updated or deleted else 0

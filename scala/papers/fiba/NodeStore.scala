@@ -160,7 +160,7 @@ private[fiba] class NodeStore(initial: Partials, final val minArity: Int) {
     reserved << shift
   }
 
-  /** All words of nodes but those of a new node are written by this and by `moveWords`. */
+  /** Writes a word. Only `moveWords`, `allocate` and `undo` write words without it. */
   protected[this] def setWord(place: Int, word: Long): Unit = words(place) = word
 
   protected[this] def moveWords(dst: Int, src: Int, count: Int): Unit =

@@ -28,7 +28,9 @@ import io.sash.spark.times.Distance
 private[spark] final class Signature(below: LogicalPlan, isCaseSensitive: Boolean) {
   private[this] val definitions: Map[ExprId, Expression] = {
     val made = AnalyzerColumns.in(below) ++ Signature.answers(below)
-    made ++ Signature.stored(below).flatMap { case (id, of) => made.get(of).map(id -> _) }
+    made ++ below.expressions.collect {
+      case StoredColumn(id, of) if made.contains(of.exprId) => id -> made(of.exprId)
+    }
   }
 
   private[this] val names: Map[ExprId, String] =
@@ -121,15 +123,6 @@ private[spark] final class Signature(below: LogicalPlan, isCaseSensitive: Boolea
 }
 
 private object Signature {
-
-  /** The columns that stand for others, and may be NULL for the sake of the state. */
-  private def stored(below: LogicalPlan): Seq[(ExprId, ExprId)] = below match {
-    case Project(list, _) =>
-      list.collect { case column @ Alias(KnownNullable(a: Attribute), _) =>
-        column.exprId -> a.exprId
-      }
-    case _ => Nil
-  }
 
   /** The answers of Sash's operators below, whose names are the user's, and may change. */
   private def answers(below: LogicalPlan): Map[ExprId, Expression] = below

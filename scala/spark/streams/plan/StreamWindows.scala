@@ -74,16 +74,9 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
     val replaced = ReplaceExpressions(StreamFunctions.asAggregates(window)).asInstanceOf[Window]
     val (over, inputs) = StreamFunctions.overColumns(replaced)
     val signature = new Signature(window.child, conf.caseSensitiveAnalysis)
-    val calls =
-      new StreamCalls(
-        window,
-        over,
-        inputs,
-        signature,
-        new WindowSourceText(window, inputs),
-        conf
-      )
-    val keys = keysOf(window)
+    val source = new WindowSourceText(window, inputs)
+    val calls = new StreamCalls(window, over, inputs, signature, source, conf)
+    val keys = keysOf(window, source)
     val answers = StatefulPlan(
       // sorted: the state's columns do not depend on their order in the source
       Project(
@@ -115,8 +108,7 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
         .withMetadata(a.metadata)
         .remove(EventTimeWatermark.delayKey)
         .build()
-      val value = if (a.nullable) a else KnownNullable(a)
-      a -> Alias(value, a.name)(explicitMetadata = Some(metadata))
+      a -> StoredColumn(a, metadata)
     })
     if (plain.isEmpty) window
     else
@@ -129,16 +121,14 @@ private[spark] object StreamWindows extends Rule[LogicalPlan] {
         .asInstanceOf[Window]
   }
 
-  private def keysOf(window: Window): Seq[Expression] =
+  private def keysOf(window: Window, source: WindowSourceText): Seq[Expression] =
     window.partitionSpec.map { p =>
-      if (!Distinct.canKey(p.dataType)) {
-        val source = new WindowSourceText(window)
+      if (!Distinct.canKey(p.dataType))
         throw StreamErrors.unsupported(
           source,
           s"PARTITION BY ${source(p)}: values of type ${p.dataType.sql} are not told apart " +
             "by their bytes; partition by another expression of it"
         )
-      }
       Distinct.key(SqlInternals.normalized(p))
     }
 

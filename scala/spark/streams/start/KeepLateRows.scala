@@ -1,12 +1,12 @@
 package io.sash.spark.streams.start
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, KnownNullable}
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 
 import io.sash.spark.base.{SashConf, StreamVersions}
 import io.sash.spark.streams.late.{LateFiles, LateTable}
-import io.sash.spark.streams.plan.OfStream
+import io.sash.spark.streams.plan.{OfStream, StoredColumn}
 
 /**
  * Puts a [[LateTable]] below the windows of rows of a query. It stands below the projection of an
@@ -31,19 +31,13 @@ private[start] object KeepLateRows {
     rows match {
       // the analyzer runs the rule more than once
       case _: LateTable | Project(_, _: LateTable) => rows
-      case stored @ Project(list, from) if list.exists(isStored) =>
+      case stored @ Project(list, from) if list.exists(StoredColumn.unapply(_).nonEmpty) =>
         stored.withNewChildren(Seq(keeping(from, time, path)))
       // the analyzer has selected the columns that the windows and their SELECT read
       case selected @ Project(_, from) if from.outputSet.contains(time) =>
         selected.withNewChildren(Seq(LateTable(from, path, time)))
       case _ => LateTable(rows, path, time)
     }
-
-  /** Whether a column is one that may be NULL for the sake of the state. */
-  private def isStored(column: Expression): Boolean = column match {
-    case Alias(_: KnownNullable, _) => true
-    case _                          => false
-  }
 
   /** The reason why the late rows of a query cannot be kept, if so. */
   def fault(write: WriteToStreamStatement, query: LogicalPlan): Option[String] = {

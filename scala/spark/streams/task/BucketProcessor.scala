@@ -98,13 +98,15 @@ private[spark] abstract class BucketProcessor
       latest = math.max(latest, at)
       row.asInstanceOf[UnsafeRow].copy() // Spark reuses the row
     }
-    val watermark = timers.getCurrentWatermarkInMs() * MicrosInMilli
+    val watermark = timers.getCurrentWatermarkInMs()
     // rows up to the watermark come until the batch ends: in real-time mode, one by one
-    val ended = batch.filter(_.isRealTime).flatMap(_.late).getOrElse(watermark)
+    val ended =
+      batch.filter(_.isRealTime).flatMap(_.late).getOrElse(watermark * MicrosInMilli)
     val turn = task.turn(before, own, start.fold(ended)(s => math.max(ended, s.until)))
     def finish(): Unit = {
       val left = turn.after().copy(latest = latest)
-      val due = left.due.map(at => math.max(timerAt(at), timers.getCurrentWatermarkInMs() + 1))
+      // a timer at the watermark or before it would expire again in this batch
+      val due = left.due.map(at => math.max(timerAt(at), watermark + 1))
       val after = withTimer(before, left.copy(timer = due), expired)
       if (!known.contains(after)) state.bucket = after.toBytes
       batch.foreach(_.metrics.report(counts))

@@ -347,12 +347,7 @@ class StreamChangesSuite extends StreamSuite {
       after(byDate)("spark.sash.stream.buckets" -> "4"),
       "; set spark.sash.stream.buckets to 8, or"
     )
-    for (
-      zoned <- Seq(
-        byDate,
-        "PARTITION BY g, delta_window(ts, INTERVAL 1 DAY) ORDER BY ts"
-      )
-    )
+    for (zoned <- Seq(byDate, "PARTITION BY g, delta_window(ts, INTERVAL 1 DAY) ORDER BY ts"))
       inError(
         after(zoned)("spark.sql.session.timeZone" -> "Asia/Tokyo"),
         s"; set spark.sql.session.timeZone to ${spark.sessionState.conf.sessionLocalTimeZone}, or"

@@ -45,8 +45,7 @@ class StreamSomeRowsSuite extends StreamSuite {
 
   test("members are in the order of the window's rows, though its begin moves back") {
     val rows = (0 until 60).map(i => StreamSuite.at(i.toLong, i.toDouble, x = i * 7 % 23))
-    val window =
-      "window_and(rows_window(x % 5), count_window(10)) ORDER BY ts"
+    val window = "window_and(rows_window(x % 5), count_window(10)) ORDER BY ts"
     val calls = Seq("first(DISTINCT x)", "collect_list(DISTINCT x)", "listagg(DISTINCT x)")
     val text = query(Seq.fill(3)(window), calls)
     streaming() {
